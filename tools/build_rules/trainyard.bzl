@@ -1,0 +1,121 @@
+"""The one file that BUILD files load: every C++ target passes through it.
+
+    load("//tools/build_rules:trainyard.bzl", "trainyard_cc_library", "trainyard_cc_test")
+
+One header, one library, one test, named for what it is; the test follows the library.
+"""
+
+# C++20: libtorch's headers ask for it, and so do designated initialisers.
+_COPTS = ["-std=c++20"]
+
+def _check(macro, name, kwargs, suffix = ""):
+    if suffix and not name.endswith(suffix):
+        fail("{}: the name must end in {}: {}".format(macro, suffix, name))
+    if not suffix and (name.endswith("_test") or name.endswith("_benchmark")):
+        fail("{}: the name of a library or binary must not end in _test or _benchmark: {}".format(macro, name))
+    if name != name.lower():
+        fail("{}: names are in snake_case: {}".format(macro, name))
+    for key in ["copts", "linkstatic", "includes"]:
+        if key in kwargs:
+            fail("{}({}): {} is the facade's business, see tools/build_rules/trainyard.bzl".format(macro, name, key))
+
+def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], **kwargs):
+    """A C++ library: `name`, with `name.h` among its headers.
+
+    Args:
+      name: what it is; the header is named for it.
+      hdrs: its headers.
+      srcs: its sources.
+      deps: what its headers and sources include.
+      **kwargs: passed on to cc_library.
+    """
+    _check("trainyard_cc_library", name, kwargs)
+    if name + ".h" not in hdrs:
+        fail("trainyard_cc_library: {n} needs the header {n}.h".format(n = name))
+    native.cc_library(
+        name = name,
+        hdrs = hdrs,
+        srcs = srcs,
+        deps = deps,
+        copts = _COPTS,
+        linkstatic = True,
+        **kwargs
+    )
+
+def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
+    """A GoogleTest program: `name`, with its main linked in.
+
+    Args:
+      name: ends in _test.
+      srcs: its sources.
+      deps: what it includes, without GoogleTest.
+      size: Bazel's test size.
+      **kwargs: passed on to cc_test.
+    """
+    _check("trainyard_cc_test", name, kwargs, "_test")
+    native.cc_test(
+        name = name,
+        srcs = srcs,
+        size = size,
+        deps = deps + ["@com_google_googletest//:gtest_main"],
+        copts = _COPTS,
+        linkstatic = True,
+        **kwargs
+    )
+
+def trainyard_cc_binary(name, srcs, deps = [], **kwargs):
+    """A thin program: flags, wiring, run, exit code.
+
+    Args:
+      name: what it is called.
+      srcs: its sources.
+      deps: what it includes.
+      **kwargs: passed on to cc_binary.
+    """
+    _check("trainyard_cc_binary", name, kwargs)
+    native.cc_binary(
+        name = name,
+        srcs = srcs,
+        deps = deps,
+        copts = _COPTS,
+        linkstatic = True,
+        **kwargs
+    )
+
+def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
+    """A Google Benchmark program, and a test that keeps it alive.
+
+    Makes `name`, run by hand with `tools/bazel run`, and `<name>_smoke_test`, which
+    runs every benchmark once and measures nothing.
+
+    Args:
+      name: ends in _benchmark.
+      srcs: its sources.
+      deps: what it includes, without Google Benchmark.
+      args: arguments of both programs.
+      **kwargs: passed on to cc_binary and cc_test.
+    """
+    _check("trainyard_cc_benchmark", name, kwargs, "_benchmark")
+    all_deps = deps + ["@com_github_google_benchmark//:benchmark_main"]
+    native.cc_binary(
+        name = name,
+        testonly = True,
+        srcs = srcs,
+        args = args,
+        copts = _COPTS,
+        linkstatic = True,
+        tags = ["benchmark"],
+        deps = all_deps,
+        **kwargs
+    )
+    native.cc_test(
+        name = name + "_smoke_test",
+        size = "small",
+        srcs = srcs,
+        # Google Benchmark 1.7 takes the time without a unit.
+        args = args + ["--benchmark_min_time=0"],
+        copts = _COPTS,
+        linkstatic = True,
+        deps = all_deps,
+        **kwargs
+    )
