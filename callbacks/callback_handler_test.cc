@@ -1,0 +1,172 @@
+#include "callbacks/callback_handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Log = std::vector<std::string>;
+
+// Writes down the starts of runs and epochs under its own name.
+class Recorder : public Callback {
+ public:
+  Recorder(Log& log, std::string label, int priority = 0)
+      : log_(log), label_(std::move(label)), priority_(priority) {}
+  int priority() const override { return priority_; }
+  void OnRunStart(const RunStart&, Control&) override { log_.push_back(label_ + ":run"); }
+  void OnEpochStart(const EpochStart&, Control&) override { log_.push_back(label_ + ":epoch"); }
+
+ private:
+  Log& log_;
+  std::string label_;
+  int priority_;
+};
+
+class Thrower final : public Callback {
+ public:
+  void OnRunStart(const RunStart&, Control&) override { throw std::runtime_error("no disk"); }
+  void OnRunEnd(const RunEnd&, Control&) override { throw std::runtime_error("no disk"); }
+};
+
+struct CoffeeBreak {
+  int minutes;
+};
+
+class Barista final : public Callback, public Handles<CoffeeBreak> {
+ public:
+  void Handle(const CoffeeBreak& event, Control& control) override {
+    minutes += event.minutes;
+    if (minutes > 10) control.RequestStop("too much coffee");
+  }
+  int minutes = 0;
+};
+
+class CallbackHandlerTest : public ::testing::Test {
+ protected:
+  RunStart run_start() { return {config_, state_}; }
+
+  RunConfig config_;
+  StepState state_;
+  Control control_;
+  CallbackHandler handler_{control_};
+  Log log_;
+};
+
+TEST_F(CallbackHandlerTest, CallsInOrderOfPriorityThenOfAdding) {
+  handler_.Add(Recorder(log_, "late", 5), Duplicates::kAllow);
+  handler_.Add(Recorder(log_, "first"), Duplicates::kAllow);
+  handler_.Add(Recorder(log_, "second"), Duplicates::kAllow);
+  handler_.Add(Recorder(log_, "early", -5), Duplicates::kAllow);
+  handler_.Fire(run_start());
+  EXPECT_THAT(log_, ElementsAre("early:run", "first:run", "second:run", "late:run"));
+}
+
+TEST_F(CallbackHandlerTest, BorrowsVariablesAndKeepsTemporaries) {
+  Recorder borrowed(log_, "borrowed");
+  EXPECT_EQ(&handler_.Add(borrowed), &borrowed);
+  handler_.Add(Recorder(log_, "kept"), Duplicates::kAllow);
+  handler_.Fire(EpochStart{config_, state_, 3});
+  EXPECT_THAT(log_, ElementsAre("borrowed:epoch", "kept:epoch"));
+}
+
+TEST_F(CallbackHandlerTest, RejectsTwoOfOneClassByName) {
+  handler_.Add(Recorder(log_, "a"));
+  try {
+    handler_.Add(Recorder(log_, "b"));
+    FAIL() << "a second Recorder was accepted";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("a Recorder was added before"));
+  }
+  handler_.Fire(run_start());
+  EXPECT_THAT(log_, ElementsAre("a:run"));
+}
+
+TEST_F(CallbackHandlerTest, RejectsTheSameObjectEvenWhereDuplicatesAreAllowed) {
+  Recorder recorder(log_, "a");
+  handler_.Add(recorder);
+  EXPECT_THROW(handler_.Add(recorder, Duplicates::kAllow), std::invalid_argument);
+}
+
+TEST_F(CallbackHandlerTest, ErrorNamesCallbackAndHookAndKeepsTheCause) {
+  handler_.Add(Thrower());
+  try {
+    handler_.Fire(run_start());
+    FAIL() << "nothing was thrown";
+  } catch (const CallbackError& e) {
+    EXPECT_STREQ(e.what(), "Thrower threw in OnRunStart: no disk");
+    EXPECT_THROW(std::rethrow_if_nested(e), std::runtime_error);
+  }
+}
+
+TEST_F(CallbackHandlerTest, FireToAllReachesEveryoneAndReturnsTheFirstError) {
+  int ended = 0;
+  handler_.Add(Thrower());
+  handler_.Add(On<RunEnd>([&](const RunEnd&, Control&) { ++ended; }));
+  const std::string message;
+  const RunHistory* none = nullptr;
+  const std::exception_ptr error = handler_.FireToAll(RunEnd{state_, *none, RunEnding::kFinished, message});
+  EXPECT_EQ(ended, 1);
+  EXPECT_THROW(std::rethrow_exception(error), CallbackError);
+}
+
+TEST_F(CallbackHandlerTest, FunctionsAreCallbacks) {
+  handler_.Add(On<RunStart>([&](const RunStart&, Control& control) { control.RequestStop("at once"); }));
+  handler_.Fire(run_start());
+  EXPECT_EQ(control_.reason(), "at once");
+}
+
+TEST_F(CallbackHandlerTest, UsersEventsReachThoseThatHandleThem) {
+  Recorder recorder(log_, "a");
+  Barista barista;
+  handler_.Add(recorder);
+  handler_.Add(barista);
+  handler_.Fire(CoffeeBreak{8});
+  EXPECT_FALSE(control_.stop_requested());
+  handler_.Fire(CoffeeBreak{8});
+  EXPECT_EQ(barista.minutes, 16);
+  EXPECT_TRUE(control_.stop_requested());
+  EXPECT_TRUE(log_.empty());
+}
+
+TEST_F(CallbackHandlerTest, FindsByClass) {
+  Barista barista;
+  handler_.Add(barista);
+  EXPECT_EQ(handler_.Find<Barista>(), &barista);
+  EXPECT_EQ(handler_.Find<Thrower>(), nullptr);
+}
+
+TEST_F(CallbackHandlerTest, DescribesOnlyWhatIsOverridden) {
+  handler_.Add(Recorder(log_, "a", 7));
+  handler_.Add(On<RunStart>([](const RunStart&, Control&) {}));
+  const std::string table = handler_.Describe();
+  EXPECT_THAT(table, HasSubstr("| OnRunStart | On<RunStart> | 0 |\n|  | Recorder | 7 |\n"));
+  EXPECT_THAT(table, HasSubstr("| OnEpochStart | Recorder | 7 |\n"));
+  EXPECT_THAT(table, HasSubstr("| OnStepEnd | (none) | |\n"));
+  EXPECT_THAT(table, Not(HasSubstr("trainyard::")));
+}
+
+TEST_F(CallbackHandlerTest, AClassKnownOnlyByItsBaseGetsEveryEvent) {
+  Recorder recorder(log_, "a");
+  Callback& base = recorder;
+  handler_.Add(base);
+  handler_.Fire(run_start());
+  EXPECT_THAT(log_, ElementsAre("a:run"));
+  EXPECT_THAT(handler_.Describe(), HasSubstr("| OnStepEnd | Recorder | 0 |"));
+}
+
+// The three lists of hooks.h agree: each hook takes the event at its place.
+template <size_t... kEvents>
+constexpr bool TablesAgree(std::index_sequence<kEvents...>) {
+  return (std::is_same_v<std::tuple_element_t<kEvents, decltype(HooksOf<Callback>())>,
+                         void (Callback::*)(const EventAt<kEvents>&, Control&)> &&
+          ...);
+}
+static_assert(TablesAgree(std::make_index_sequence<kNumEvents>()));
+
+}  // namespace
+}  // namespace trainyard
