@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tracking/run_history.h"
+
 namespace trainyard {
 namespace {
 
@@ -108,8 +110,8 @@ TEST_F(CallbackHandlerTest, FireToAllReachesEveryoneAndReturnsTheFirstError) {
   handler_.Add(Thrower());
   handler_.Add(On<RunEnd>([&](const RunEnd&, Control&) { ++ended; }));
   const std::string message;
-  const RunHistory* none = nullptr;
-  const std::exception_ptr error = handler_.FireToAll(RunEnd{state_, *none, RunEnding::kFinished, message});
+  const InMemoryRunHistory history;
+  const std::exception_ptr error = handler_.FireToAll(RunEnd{state_, history, RunEnding::kFinished, message});
   EXPECT_EQ(ended, 1);
   EXPECT_THROW(std::rethrow_exception(error), CallbackError);
 }

@@ -1,0 +1,67 @@
+#include "trainer/optim/clip.h"
+
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace trainyard {
+namespace {
+
+std::vector<at::Tensor> Gradients() {
+  return {at::tensor({3.0F, 0.0F}), at::tensor({-4.0F}).view({1, 1})};
+}
+
+TEST(ClipTest, NormIsOverAllGradientsTogether) {
+  EXPECT_FLOAT_EQ(GradientNorm(Gradients()).item<float>(), 5.0F);
+  EXPECT_EQ(GradientNorm({}).item<float>(), 0.0F);
+}
+
+TEST(ClipTest, NormScalesAllGradientsAlike) {
+  const auto gradients = Gradients();
+  ClipGradients(gradients, ClipNorm(1.0));
+  EXPECT_TRUE(at::allclose(gradients[0], at::tensor({0.6F, 0.0F})));
+  EXPECT_TRUE(at::allclose(gradients[1], at::tensor({-0.8F}).view({1, 1})));
+}
+
+TEST(ClipTest, SmallGradientsAreNotTouched) {
+  const auto gradients = Gradients();
+  ClipGradients(gradients, ClipNorm(5.1));
+  EXPECT_TRUE(at::equal(gradients[0], at::tensor({3.0F, 0.0F})));
+  ClipGradients(gradients, {});
+  EXPECT_TRUE(at::equal(gradients[0], at::tensor({3.0F, 0.0F})));
+}
+
+TEST(ClipTest, ValueLimitsEachElement) {
+  const auto gradients = Gradients();
+  ClipGradients(gradients, ClipValue(3.5));
+  EXPECT_TRUE(at::equal(gradients[0], at::tensor({3.0F, 0.0F})));
+  EXPECT_TRUE(at::equal(gradients[1], at::tensor({-3.5F}).view({1, 1})));
+}
+
+TEST(ClipTest, AFunctionGetsTheGradients) {
+  const auto gradients = Gradients();
+  ClipGradients(gradients, ClipWith([](const std::vector<at::Tensor>& all) { all[0].zero_(); }));
+  EXPECT_EQ(gradients[0].sum().item<float>(), 0.0F);
+}
+
+TEST(ClipTest, DivisorCountsInAnEarlierDivision) {
+  const at::Tensor norm = at::tensor(50.0F);
+  EXPECT_NEAR(ClippingDivisor(norm, 10, 1).item<double>(), 50, 1e-4);   // 5 after division, so 10 * 5
+  EXPECT_NEAR(ClippingDivisor(norm, 10, 6).item<double>(), 10, 1e-6);   // 5 is below the limit
+  EXPECT_TRUE(std::isnan(ClippingDivisor(at::tensor(std::nanf("")), 1, 1).item<double>()));
+}
+
+TEST(ClipTest, RefusesBadLimits) {
+  for (const double limit : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(ClipNorm(limit), c10::ValueError) << limit;
+    EXPECT_THROW(ClipValue(limit), c10::ValueError) << limit;
+  }
+  EXPECT_THROW(ClipWith(nullptr), c10::ValueError);
+}
+
+}  // namespace
+}  // namespace trainyard
