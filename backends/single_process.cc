@@ -1,0 +1,82 @@
+#include "backends/single_process.h"
+
+#include <ATen/ops/scalar_tensor.h>
+#include <c10/util/Exception.h>
+
+#include <vector>
+
+#include "trainer/optim/clip.h"
+#include "trainer/optim/optimizer.h"
+
+namespace trainyard {
+namespace {
+
+class SingleProcess final : public Backend {
+ public:
+  explicit SingleProcess(at::Device device) : device_(device) {}
+
+  const std::string& name() const override { return name_; }
+  at::Device device() const override { return device_; }
+  int64_t rank() const override { return 0; }
+  int64_t num_processes() const override { return 1; }
+
+  void Forward(c10::function_ref<void()> pass) override { pass(); }
+
+  void Backward(const at::Tensor& loss, double share) override {
+    TORCH_CHECK_VALUE(loss.defined(), "the step returned no loss; return a scalar tensor, or call Backward in it");
+    TORCH_CHECK_VALUE(loss.numel() == 1, "the loss has shape ", loss.sizes(), "; reduce it to a scalar, e.g. by mean()");
+    TORCH_CHECK_VALUE(loss.requires_grad(),
+                      "the loss has no gradient: it does not depend on a parameter that requires one");
+    if (share == 1) {
+      loss.backward();
+    } else {  // as the gradient of the loss itself: no extra kernel
+      loss.backward(at::scalar_tensor(share, loss.options().requires_grad(false)).reshape(loss.sizes()));
+    }
+  }
+
+  void FinishGradients(Optimizer&) override {}
+
+  bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
+    const at::NoGradGuard no_gradients;
+    if (options.clip.kind == Clip::Kind::kNone && options.divisor == 1) {
+      optimizer.step();
+      return true;
+    }
+    const std::vector<at::Tensor>& gradients = optimizer.Gradients();
+    if (gradients.empty()) return true;  // nothing was trained in this window
+    at::Tensor divisor;
+    if (options.clip.kind == Clip::Kind::kNorm) {
+      // Folded into the optimizer's own pass over the gradients.
+      divisor = ClippingDivisor(GradientNorm(gradients), options.divisor, options.clip.limit);
+      if (divisor.is_cpu() && divisor.item<double>() == 1) divisor.reset();
+    } else if (options.clip.kind == Clip::Kind::kNone) {
+      divisor = at::scalar_tensor(options.divisor, gradients.front().options());
+    } else {
+      if (options.divisor != 1) {
+        for (const at::Tensor& gradient : gradients) gradient.div_(options.divisor);
+      }
+      ClipGradients(gradients, options.clip);
+    }
+    if (divisor.defined()) {
+      optimizer.StepDivided(divisor);
+    } else {
+      optimizer.step();
+    }
+    return true;
+  }
+
+  void Sum(at::Tensor&) override {}
+  bool Any(bool here) override { return here; }
+
+ private:
+  std::string name_ = "sp";
+  at::Device device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeSingleProcessBackend(at::Device device) {
+  return std::make_unique<SingleProcess>(device);
+}
+
+}  // namespace trainyard
