@@ -1,0 +1,85 @@
+// What every schedule does with its options: checks them, turns durations into
+// updates, and says in one line what is wrong.
+//
+//   const OptionCheck check("Cosine");
+//   check.Positive("k_decay", options.k_decay);           // as soon as given
+//   int64_t warmup = check.Updates("warmup", options.warmup, run);  // in a run
+//
+// Every function throws std::invalid_argument such as
+// "Cosine: k_decay is -1, want more than 0".
+//
+// Thread-safe: it does not change.
+#ifndef TRAINYARD_SCHEDULERS_OPTION_CHECK_H_
+#define TRAINYARD_SCHEDULERS_OPTION_CHECK_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "schedulers/schedule.h"
+#include "trainer/train_unit.h"
+
+namespace trainyard {
+
+// A level given as a value or as a ratio of the group's configured value; one
+// of the two is 0.
+struct Level {
+  double value = 0;
+  double ratio = 0;
+
+  double Of(double base) const { return value + ratio * base; }
+};
+
+class OptionCheck {
+ public:
+  // Borrows the name, which should be a literal.
+  constexpr explicit OptionCheck(const char* schedule) : schedule_(schedule) {}
+
+  void Finite(const char* field, double value) const;
+  void Positive(const char* field, double value) const;
+  void NotNegative(const char* field, double value) const;
+  void AtLeast(const char* field, double value, double least) const;
+  void Between(const char* field, double value, double least,
+               double most) const;
+
+  // Only updates and epochs can be turned into updates without knowing the
+  // data; other units are refused before the run.
+  void Resolvable(const char* field, Duration duration) const;
+  // As Resolvable, and not zero.
+  void ResolvablePeriod(const char* field, Duration duration) const;
+
+  // The options `<name>_value` and `<name>_ratio`, of which at most one may be
+  // set, and neither negative; neither set: `otherwise`.
+  Level ValueOrRatio(const char* name, std::optional<double> value,
+                     std::optional<double> ratio, Level otherwise) const;
+
+  // `duration` in updates, fractions of an epoch rounded to the nearest.
+  int64_t Updates(const char* field, Duration duration,
+                  const RunLength& run) const;
+  // As Updates, and at least one.
+  int64_t Period(const char* field, Duration duration,
+                 const RunLength& run) const;
+  // As Updates, and not longer than the run.
+  int64_t WithinRun(const char* field, Duration duration,
+                    const RunLength& run) const;
+  // The run's updates, of which there must be at least one.
+  int64_t Total(const RunLength& run) const;
+
+  // Throws "<schedule>: <field> is <value>, <problem>".
+  [[noreturn]] void Fail(const char* field, const std::string& value,
+                         const std::string& problem) const;
+  // Throws "<schedule>: <problem>".
+  [[noreturn]] void Fail(const std::string& problem) const;
+
+  // A number as messages show it.
+  static std::string Show(double value);
+  // "1 epoch (469 updates)", or "500 updates".
+  static std::string Show(Duration duration, int64_t updates);
+
+ private:
+  const char* schedule_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_SCHEDULERS_OPTION_CHECK_H_

@@ -1,0 +1,119 @@
+// The one clock of periods and lengths: how far a run has come (Progress), how
+// long something lasts (Duration) and when something is due (Period).
+//
+//   Period save = Every(Epochs(1)), look = At(Batches({1, 5, 10}));
+//   if (look.Due(previous, current)) Print(...);  // progress then and now
+//   trainer.Train({.schedule = Cosine({.warmup = Epochs(0.5)}), ...});
+//
+// A period is due when progress crosses one of its points, so that it may be
+// asked after every batch or after every tenth, and nothing has to be saved
+// with a checkpoint: the answer depends on the two points of progress only.
+//
+// Thread-safe: value types.
+#ifndef TRAINYARD_TRAINER_TRAIN_UNIT_H_
+#define TRAINYARD_TRAINER_TRAIN_UNIT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+enum class TrainUnit { kBatches, kUpdates, kSamples, kEpochs, kSeconds };
+
+// What a run has completed since its start, earlier parts of a resumed run
+// included.
+struct Progress {
+  int64_t batches = 0;  // since the start of the run, not of the epoch
+  int64_t updates = 0;  // optimizer steps
+  int64_t samples = 0;  // over all ranks
+  int64_t epochs = 0;   // rises only at the end of an epoch
+  double seconds = 0;
+};
+
+// An amount of one unit, never negative; zero updates by default.
+struct Duration {
+  TrainUnit unit = TrainUnit::kUpdates;
+  double amount = 0;
+
+  friend bool operator==(const Duration&, const Duration&) = default;
+};
+
+// Moments of a run in one unit, ascending and positive; none by default.
+struct Points {
+  Points() = default;
+  // In any order; equal ones are kept. Throws std::invalid_argument for a point
+  // that is not positive, since nothing happens before the first batch, and for
+  // an empty list.
+  Points(TrainUnit unit, std::vector<double> amounts);
+  Points(Duration point);  // NOLINT: one point is a list of one
+
+  TrainUnit unit = TrainUnit::kUpdates;
+  std::vector<double> amounts;
+
+  friend bool operator==(const Points&, const Points&) = default;
+};
+
+// Each throws std::invalid_argument for an amount that is negative or not
+// finite, and the first three for one that is not whole.
+Duration Batches(double amount);
+Duration Updates(double amount);
+Duration Samples(double amount);
+Duration Epochs(double amount);
+Duration Seconds(double amount);
+
+Points Batches(std::vector<int64_t> points);
+Points Updates(std::vector<int64_t> points);
+Points Samples(std::vector<int64_t> points);
+Points Epochs(std::vector<double> points);
+Points Seconds(std::vector<double> points);
+
+// When something is due. A default-made period never is.
+class Period {
+ public:
+  Period() = default;
+
+  // Whether progress from `previous` (exclusive) to `current` (inclusive)
+  // crosses a point of this period; several crossed at once count as one. Never
+  // at the start of a run, and never twice at one point, since no progress
+  // crosses nothing. Epochs count when they are complete: due on an epoch's
+  // last batch only.
+  bool Due(const Progress& previous, const Progress& current) const;
+
+  bool never() const { return every_.amount == 0 && at_.amounts.empty(); }
+
+  friend bool operator==(const Period&, const Period&) = default;
+
+ private:
+  friend Period Every(Duration length);
+  friend Period At(Points points);
+  friend std::string ToString(const Period& period);
+
+  Duration every_;  // zero: not repeated
+  Points at_;
+};
+
+// Due at every multiple of `length`. Throws std::invalid_argument when that is
+// zero, or a number of epochs that is not whole.
+Period Every(Duration length);
+
+// Due at these points only. Throws std::invalid_argument for epochs that are
+// not whole.
+Period At(Points points);
+
+// The count of `unit` in `progress`.
+double AmountOf(const Progress& progress, TrainUnit unit);
+
+// Whether `progress` has come as far as `length`.
+bool Reached(const Progress& progress, Duration length);
+
+// "updates"; "100 batches", "1 epoch"; "every 2 epochs", "at batches 1, 5, 10",
+// "never".
+std::string ToString(TrainUnit unit);
+std::string ToString(Duration duration);
+std::string ToString(const Points& points);
+std::string ToString(const Period& period);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_TRAIN_UNIT_H_
