@@ -12,6 +12,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ class ParamGroups {
   ParamGroups(const torch::nn::Module& module);          // NOLINT: implicit, see above
   ParamGroups(const std::vector<at::Tensor>& tensors);   // NOLINT
   ParamGroups(std::vector<ParamGroup> groups);           // NOLINT
+  ParamGroups(std::initializer_list<at::Tensor> tensors)  // NOLINT
+      : ParamGroups(std::vector<at::Tensor>(tensors)) {}
   ParamGroups(std::initializer_list<ParamGroup> groups)  // NOLINT
       : ParamGroups(std::vector<ParamGroup>(groups)) {}
 

@@ -1,0 +1,48 @@
+// MetricMeans accumulates weighted means of a pass over data, by name. Values stay on their
+// device until Read: adding one does not wait for it.
+//
+//   MetricMeans means;
+//   means.Add("loss", loss, /*weight=*/batch.size());
+//   const Metrics metrics = means.Read();
+//
+// Thread-compatible.
+#ifndef TRAINYARD_TRACKING_METRICS_H_
+#define TRAINYARD_TRACKING_METRICS_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+class MetricMeans {
+ public:
+  // REQUIRES: a scalar, and weight > 0. Throws, naming the metric, otherwise.
+  void Add(std::string_view name, const at::Tensor& value, double weight);
+
+  // The mean of every name so far.
+  std::map<std::string, double> Read() const;
+
+  void Reset() { means_.clear(); }
+
+ private:
+  struct Mean {
+    std::string name;
+    double sum = 0;         // of values on the CPU
+    at::Tensor device_sum;  // of the others; float64, since long sums lose digits
+    double weight = 0;
+  };
+  Mean& Find(std::string_view name);
+
+  std::vector<Mean> means_;
+  // Metrics come in the same order at every step: the next one is tried first.
+  size_t next_ = 0;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRACKING_METRICS_H_

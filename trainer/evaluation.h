@@ -1,0 +1,32 @@
+// Evaluate runs a task over a dataset once, without gradients, and returns the means of its loss
+// and metrics over all records, under the set's name: "eval_loss", "eval_accuracy".
+//
+// The caller puts the models into evaluation mode.
+#ifndef TRAINYARD_TRAINER_EVALUATION_H_
+#define TRAINYARD_TRAINER_EVALUATION_H_
+
+#include <string>
+
+#include "backends/backend.h"
+#include "callbacks/callback_handler.h"
+#include "trainer/data/loader.h"
+#include "trainer/events.h"
+#include "trainer/step_state.h"
+#include "trainer/task.h"
+
+namespace trainyard {
+
+struct EvaluationParts {
+  Task& task;
+  Backend& backend;
+  CallbackHandler& callbacks;
+  // Where the run is; not changed.
+  const StepState& state;
+};
+
+// The caller records the metrics and fires EvalEnd.
+Metrics Evaluate(const EvaluationParts& parts, Loader& loader, const std::string& name);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_EVALUATION_H_

@@ -1,0 +1,46 @@
+#include "trainer/optim/scheduled_field.h"
+
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include "trainer/optim/adamw.h"
+
+namespace trainyard {
+namespace {
+
+class Halving final : public Schedule {
+ public:
+  double ValueAt(int64_t update, double base) const override { return base / static_cast<double>(int64_t{1} << update); }
+};
+
+at::Tensor Parameter() { return at::ones({2}).requires_grad_(); }
+
+TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
+  AdamW optimizer({{.params = {{"a", Parameter()}}}, {.params = {{"b", Parameter()}}, .overrides = {{"lr", 8}}}},
+                  {.lr = 1});
+  const Halving halving;
+  ScheduledField lr(optimizer, "lr", halving);
+  lr.Apply(2);
+  lr.Apply(1);
+  EXPECT_EQ(optimizer.Field(0, "lr"), 0.5);
+  EXPECT_EQ(optimizer.Field(1, "lr"), 4);
+  lr.Restore();
+  EXPECT_EQ(optimizer.Field(0, "lr"), 1);
+  EXPECT_EQ(optimizer.Field(1, "lr"), 8);
+}
+
+TEST(ScheduledFieldTest, AnyFieldCanBeScheduled) {
+  AdamW optimizer({Parameter()}, {.weight_decay = 0.4});
+  const Halving halving;
+  ScheduledField(optimizer, "weight_decay", halving).Apply(2);
+  EXPECT_EQ(optimizer.Field(0, "weight_decay"), 0.1);
+}
+
+TEST(ScheduledFieldTest, AFieldThatIsNotThereIsAnError) {
+  AdamW optimizer({Parameter()});
+  const Halving halving;
+  EXPECT_THROW(ScheduledField(optimizer, "momentum", halving), c10::ValueError);
+}
+
+}  // namespace
+}  // namespace trainyard

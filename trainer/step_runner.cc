@@ -1,0 +1,64 @@
+#include "trainer/step_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trainer/events.h"
+
+namespace trainyard {
+
+StepRunner::StepRunner(const Parts& parts, Clip clip, ScheduledField* schedule)
+    : parts_(parts), clip_(std::move(clip)), schedule_(schedule) {}
+
+StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
+  StepState& state = parts_.state;
+  if (state.batch_idx % state.grad_accum_steps == 0) {
+    window_.Start(std::min(state.grad_accum_steps, batches_left));
+  }
+  is_boundary_ = state.IsGradAccumBoundary(batches_left == 1);
+  batch_ = &batch;
+  share_.reset();
+  update_called_ = false;
+  updated_ = false;
+
+  parts_.callbacks.Fire(StepStart{state, batch});
+  StepOutput output;
+  parts_.backend.Forward([&] { output = parts_.task.TrainStep(batch, *this); });
+  if (output.weight == 0) output.weight = static_cast<double>(batch.size());
+  parts_.callbacks.Fire(LossEnd{state, batch, output});
+  if (!share_) Backward(output.loss, output.weight);
+  parts_.callbacks.Fire(BackwardEnd{state, output});
+  if (!update_called_) Update(parts_.optimizer, clip_);
+
+  state.IncrementBatch({.batch_size = batch.size()});  // the update is counted where it is made
+  parts_.callbacks.Fire(StepEnd{state, batch, output});
+  return output;
+}
+
+void StepRunner::ForwardDone(const at::Tensor& outputs) {
+  parts_.callbacks.Fire(ForwardEnd{parts_.state, *batch_, outputs});
+}
+
+void StepRunner::Backward(const at::Tensor& loss, double weight) {
+  // Several losses of one batch are over the same records: they are counted once.
+  if (!share_) share_ = window_.Add(weight == 0 ? static_cast<double>(batch_->size()) : weight);
+  parts_.backend.Backward(loss, *share_);
+}
+
+bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
+  update_called_ = true;
+  if (!is_boundary_) return false;
+  parts_.backend.FinishGradients(optimizer);
+  parts_.callbacks.Fire(GradientsReady{parts_.state});
+  const bool updated = parts_.backend.Update(optimizer, {.divisor = window_.divisor(), .clip = clip});
+  if (updated && !updated_) {
+    updated_ = true;
+    ++parts_.state.optimizer_step;
+    if (schedule_ != nullptr) schedule_->Apply(parts_.state.optimizer_step);
+  }
+  parts_.callbacks.Fire(UpdateEnd{parts_.state, updated});
+  optimizer.ZeroGrad();
+  return updated;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,68 @@
+// StepRunner trains on one batch at a time: forward, loss, backward, and at the end of an
+// accumulation window the update. It is the inside of the trainer's loop, usable in another.
+//
+//   StepRunner runner({task, optimizer, backend, handler, state}, ClipNorm(1), &lr);
+//   const StepOutput output = runner.Run(batch, /*batches_left=*/10);
+//
+// Thread-compatible. Borrows all it is given.
+#ifndef TRAINYARD_TRAINER_STEP_RUNNER_H_
+#define TRAINYARD_TRAINER_STEP_RUNNER_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "backends/backend.h"
+#include "callbacks/callback_handler.h"
+#include "trainer/data/batch.h"
+#include "trainer/grad_window.h"
+#include "trainer/optim/clip.h"
+#include "trainer/optim/optimizer.h"
+#include "trainer/optim/scheduled_field.h"
+#include "trainer/step_state.h"
+#include "trainer/task.h"
+
+namespace trainyard {
+
+class StepRunner final : public StepContext {
+ public:
+  struct Parts {
+    Task& task;
+    // Updated for tasks that do not call Update themselves.
+    Optimizer& optimizer;
+    Backend& backend;
+    CallbackHandler& callbacks;
+    // Counts what is done.
+    StepState& state;
+  };
+
+  // `schedule` may be null.
+  StepRunner(const Parts& parts, Clip clip, ScheduledField* schedule);
+
+  // Trains on the batch. `batches_left` of the epoch count this one: the last ends a window.
+  // The output's weight is filled in.
+  StepOutput Run(const AnyBatch& batch, int64_t batches_left);
+
+  const StepState& state() const override { return parts_.state; }
+  void ForwardDone(const at::Tensor& outputs) override;
+  void Backward(const at::Tensor& loss, double weight) override;
+  bool Update(Optimizer& optimizer, const Clip& clip) override;
+
+ private:
+  Parts parts_;
+  Clip clip_;
+  ScheduledField* schedule_;
+  GradWindow window_;
+
+  // Of the current step.
+  const AnyBatch* batch_ = nullptr;
+  bool is_boundary_ = false;
+  std::optional<double> share_;
+  bool update_called_ = false;
+  bool updated_ = false;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_STEP_RUNNER_H_
