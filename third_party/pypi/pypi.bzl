@@ -22,11 +22,12 @@ def pypi_unpack(ctx, requirements, folders):
       folders: shell patterns of wheel members to keep.
     """
     python = ctx.which("python3")
-    if not python:
-        fail("{}: python3 is not on this machine. Install Debian's packages python3 and python3-pip.".format(ctx.name))
+    pip = ctx.which("pip3") or ctx.which("pip")
+    if not python or not pip:
+        fail("{}: python3 or pip is not on this machine. Install Debian's packages python3 and python3-pip.".format(ctx.name))
     ctx.report_progress("downloading " + " ".join(requirements))
     result = ctx.execute(
-        [python, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", "wheels"] +
+        [pip, "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", "wheels"] +
         _TARGET + requirements,
         timeout = 3600,
     )
