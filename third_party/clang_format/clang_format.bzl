@@ -1,4 +1,4 @@
-"""@clang_format//:clang-format from the PyPI wheel of the same name."""
+"""@clang_format//:clang_format from the PyPI wheel of the same name."""
 
 load("//third_party/pypi:pypi.bzl", "pypi_unpack")
 
@@ -11,6 +11,12 @@ def _clang_format_repository_impl(ctx):
         requirements = ["clang-format==" + CLANG_FORMAT_VERSION],
         folders = ["clang_format/data/bin/clang-format"],
     )
-    ctx.file("BUILD.bazel", "exports_files([\"clang_format/data/bin/clang-format\"])\n")
+    ctx.file("BUILD.bazel", """
+filegroup(
+    name = "clang_format",
+    srcs = ["clang_format/data/bin/clang-format"],
+    visibility = ["//visibility:public"],
+)
+""")
 
 clang_format_repository = repository_rule(implementation = _clang_format_repository_impl)

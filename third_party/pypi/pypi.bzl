@@ -1,5 +1,8 @@
 """Unpacks parts of PyPI wheels inside a repository rule."""
 
+# Wheels are chosen for this platform, whatever Python the machine has: nothing of
+# Python is used. pip takes each platform tag literally, so every glibc up to
+# Debian's is named.
 _TARGET = [
     "--only-binary=:all:",
     "--implementation=cp",
@@ -7,11 +10,8 @@ _TARGET = [
     "--abi=cp311",
     "--abi=abi3",
     "--abi=none",
-    "--platform=manylinux_2_28_x86_64",
-    "--platform=manylinux_2_27_x86_64",
-    "--platform=manylinux_2_17_x86_64",
     "--platform=manylinux2014_x86_64",
-]
+] + ["--platform=manylinux_2_{}_x86_64".format(minor) for minor in range(17, 37)]
 
 def pypi_unpack(ctx, requirements, folders):
     """Downloads wheels with pip and unpacks what matches `folders` into the repository.
@@ -22,11 +22,12 @@ def pypi_unpack(ctx, requirements, folders):
       folders: shell patterns of wheel members to keep.
     """
     python = ctx.which("python3")
-    if not python:
-        fail("{}: python3 is not on this machine. Install Debian's packages python3 and python3-pip.".format(ctx.name))
+    pip = ctx.which("pip3") or ctx.which("pip")
+    if not python or not pip:
+        fail("{}: python3 or pip is not on this machine. Install Debian's packages python3 and python3-pip.".format(ctx.name))
     ctx.report_progress("downloading " + " ".join(requirements))
     result = ctx.execute(
-        [python, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", "wheels"] +
+        [pip, "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", "wheels"] +
         _TARGET + requirements,
         timeout = 3600,
     )

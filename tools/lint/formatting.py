@@ -1,0 +1,85 @@
+"""Checks and repairs layout with clang-format (C++) and buildifier (Bazel's files)."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+FIX = "tools/bazel run //tools/lint:fix"
+
+def _cpp_files(names: list[str]) -> list[str]:
+    return [name for name in names if name.endswith((".h", ".cc"))]
+
+
+def _bazel_files(names: list[str]) -> dict[str, list[str]]:
+    """Files by the type that buildifier must be told: it does not know all our names."""
+    types = {"build": [], "workspace": [], "bzl": []}
+    for name in names:
+        last = name.rpartition("/")[2]
+        if last in ("BUILD", "BUILD.bazel") or last.endswith(".BUILD"):
+            types["build"].append(name)
+        elif last in ("WORKSPACE", "WORKSPACE.bazel"):
+            types["workspace"].append(name)
+        elif last.endswith(".bzl"):
+            types["bzl"].append(name)
+    return {kind: files for kind, files in types.items() if files}
+
+
+def _run(root: pathlib.Path, command: list[str]) -> subprocess.CompletedProcess:
+    return subprocess.run(command, cwd=root, capture_output=True, text=True)
+
+
+def _clang_format(tool: str, root: pathlib.Path) -> list[str]:
+    return [tool, f"--style=file:{root / '.clang-format'}"]
+
+
+def check_clang_format(root: pathlib.Path, names: list[str], tool: str) -> list[str]:
+    files = _cpp_files(names)
+    if not files:
+        return []
+    result = _run(root, _clang_format(tool, root) + ["--dry-run", "-Werror"] + files)
+    if result.returncode == 0:
+        return []
+    unclean = sorted(set(re.findall(r"^(.+?):\d+:\d+: error: code should be clang-formatted", result.stderr, re.M)))
+    if not unclean:
+        return [f"clang-format ended with {result.returncode}: {result.stderr.strip()}"]
+    return [f"{name}: not as clang-format lays it out; repair with: {FIX}" for name in unclean]
+
+
+def check_buildifier(root: pathlib.Path, names: list[str], tool: str) -> list[str]:
+    errors = []
+    for kind, files in _bazel_files(names).items():
+        result = _run(root, [tool, f"-type={kind}", "-mode=check", "-lint=warn", "-format=json"] + files)
+        if not result.stdout:
+            errors.append(f"buildifier ended with {result.returncode}: {result.stderr.strip()}")
+            continue
+        for report in json.loads(result.stdout)["files"]:
+            errors += _buildifier_errors(report)
+    return errors
+
+
+def _buildifier_errors(report: dict) -> list[str]:
+    name = report["filename"]
+    if not report["valid"]:
+        return [f"{name}: buildifier cannot parse it"]
+    errors = []
+    if not report["formatted"]:
+        errors.append(f"{name}: not as buildifier lays it out; repair with: {FIX}")
+    for warning in report["warnings"]:
+        # It asks for C++, shell and protobuf rules from repositories of newer Bazels;
+        # the native ones are those that work here.
+        if not warning["category"].startswith("native-"):
+            message = warning["message"].partition("\n")[0]
+            errors.append(f"{name}:{warning['start']['line']}: {warning['category']}: {message}")
+    return errors
+
+
+def fix(root: pathlib.Path, names: list[str], clang_format: str, buildifier: str) -> list[str]:
+    """Rewrites every file in place; returns what the tools could not do."""
+    commands = []
+    if files := _cpp_files(names):
+        commands.append(_clang_format(clang_format, root) + ["-i"] + files)
+    for kind, files in _bazel_files(names).items():
+        commands.append([buildifier, f"-type={kind}", "-mode=fix"] + files)
+    results = [_run(root, command) for command in commands]
+    return [result.stderr.strip() for result in results if result.returncode]

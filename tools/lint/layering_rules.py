@@ -1,0 +1,33 @@
+"""The lists that the layering check holds targets to. Keep them short."""
+
+# The loop itself. Nothing below it may depend on it.
+TRAINER = "//trainer:trainer"
+
+# Folders of independent parts. A part may use its own folder, the vocabulary in
+# //trainer, and the interfaces of the other folders.
+FAMILIES = ["backends", "callbacks", "finetuning", "schedulers", "tracking"]
+
+# What everybody may depend on.
+INTERFACES = [
+    "//backends:backend",
+    "//callbacks:callback",
+    "//callbacks:callback_handler",
+    "//schedulers:schedule",
+    "//tracking:metrics",
+    "//tracking:run_history",
+]
+
+# (target, concrete target of another folder): where one wraps the other.
+WRAPPERS = []
+
+# Labels, with shell wildcards, of libraries that must build without libtorch: they
+# compile in a second, run anywhere, and can be fuzzed.
+TORCH_FREE = [
+    "//schedulers*:*",
+    "//tracking:run_history",
+    "//trainer:control",
+    "//trainer:run_config",
+    "//trainer:step_state",
+    "//trainer:train_unit",
+    "//trainer/checkpoint:crc32c",
+]

@@ -1,0 +1,51 @@
+#!/usr/bin/env -S python3 -B
+"""One check over the whole source tree, or the repair of its layout.
+
+    lint.py CHECK WORKSPACE_FILE [--clang_format=PROGRAM] [--buildifier=PROGRAM]
+
+The tree is the folder in which WORKSPACE_FILE really lies, so that a test sees every
+file and not only those that some target lists. One line per error, exit code 1.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import file_size
+import formatting
+import layering
+import source_tree
+import torch_header
+
+_CHECKS = {
+    "buildifier": lambda root, names, args: formatting.check_buildifier(root, names, args.buildifier),
+    "clang_format": lambda root, names, args: formatting.check_clang_format(root, names, args.clang_format),
+    "file_size": lambda root, names, args: file_size.check(root, names),
+    "fix": lambda root, names, args: formatting.fix(root, names, args.clang_format, args.buildifier),
+    "layering": lambda root, names, args: layering.check(root, names),
+    "torch_header": lambda root, names, args: torch_header.check(root, names),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("check", choices=sorted(_CHECKS))
+    parser.add_argument("workspace", type=pathlib.Path)
+    # Made absolute, because they are run from the root of the tree.
+    parser.add_argument("--clang_format", type=lambda path: str(pathlib.Path(path).absolute()))
+    parser.add_argument("--buildifier", type=lambda path: str(pathlib.Path(path).absolute()))
+    args = parser.parse_args()
+
+    workspace = args.workspace.resolve()
+    names = source_tree.list_files(workspace.parent)
+    if workspace.name not in names:
+        print(f"{args.check}: {workspace} is not in the source tree that it names")
+        return 1
+    errors = _CHECKS[args.check](workspace.parent, names, args)
+    for error in errors:
+        print(f"{args.check}: {error}")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

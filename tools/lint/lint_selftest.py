@@ -1,0 +1,217 @@
+#!/usr/bin/env -S python3 -B
+"""Sees every check of lint.py fail on a planted violation and pass without it.
+
+    lint_selftest.py LINT_PY CLANG_FORMAT BUILDIFIER
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import layering_rules
+
+_LINT, _CLANG_FORMAT, _BUILDIFIER = (str(pathlib.Path(path).absolute()) for path in sys.argv[1:4])
+
+_REPAIR = "repair with: tools/bazel run //tools/lint:fix"
+
+
+def _library(name: str, *deps: str, rule: str = "trainyard_cc_library") -> str:
+    return f"{rule}(name = {name!r}, deps = {list(deps)!r})\n"
+
+
+class LintTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve()
+        self.write(".clang-format", "BasedOnStyle: Google\n")
+        self.write("WORKSPACE", 'workspace(name = "planted")\n')
+        self.write("tools/ok.h", "#include <ATen/core/Tensor.h>\n\nint Ok();\n")
+        self.write("tools/ok.cc", "#include <torch/torch.h>\n\nint Ok() { return 1; }\n")
+        self.write("tools/BUILD.bazel", 'cc_library(\n    name = "ok",\n    hdrs = ["ok.h"],\n)\n')
+
+    def write(self, name: str, text: str):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def write_build(self, package: str, *targets: str, without: str = ""):
+        """A BUILD file that also has every library that TORCH_FREE expects in it."""
+        expected = [p.partition(":")[2] for p in layering_rules.TORCH_FREE if p.startswith(f"//{package}:") and p != without]
+        self.write(f"{package}/BUILD.bazel", "".join(targets) + "".join(map(_library, expected)))
+
+    def lint(self, check: str) -> tuple[int, str]:
+        command = [_LINT, check, str(self.root / "WORKSPACE")]
+        command += [f"--clang_format={_CLANG_FORMAT}", f"--buildifier={_BUILDIFIER}"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(result.stderr, "")
+        return result.returncode, result.stdout
+
+    def assert_clean(self, check: str):
+        self.assertEqual(self.lint(check), (0, ""))
+
+    def assert_fails(self, check: str, *messages: str):
+        self.assertEqual(self.lint(check), (1, "".join(f"{check}: {m}\n" for m in messages)))
+
+
+class CleanTreeTest(LintTest):
+    def test_every_check_passes(self):
+        for check in ("file_size", "torch_header", "layering", "clang_format", "buildifier"):
+            with self.subTest(check):
+                self.assert_clean(check)
+
+
+class SourceTreeTest(LintTest):
+    LONG = "\n" * 401
+    MESSAGE = "401 lines, at most 400 are allowed: split it by reason to change"
+
+    @unittest.skipUnless(shutil.which("git"), "git is not on this machine")
+    def test_sees_untracked_files_but_not_ignored_or_deleted_ones(self):
+        self.write(".gitignore", "/ignored.cc\n")
+        self.write("deleted.cc", self.LONG)
+        for command in (["init", "--quiet"], ["add", "."]):
+            subprocess.run(["git", "-C", str(self.root)] + command, check=True)
+        (self.root / "deleted.cc").unlink()
+        self.write("ignored.cc", self.LONG)
+        self.write("new.cc", self.LONG)
+        self.assert_fails("file_size", f"new.cc: {self.MESSAGE}")
+
+    def test_walks_without_git_but_not_into_bazels_links(self):
+        self.write("bazel-out/generated.cc", self.LONG)
+        self.write("new.cc", self.LONG)
+        self.assert_fails("file_size", f"new.cc: {self.MESSAGE}")
+
+
+class FileSizeTest(LintTest):
+    def test_fails_over_the_limit_for_each_kind_of_file(self):
+        names = ["a.bzl", "a.cc", "a.h", "a.py", "a.sh", "b/BUILD.bazel", "script"]
+        for name in names:
+            self.write(name, "#!\n" + "#\n" * 400)
+        self.assert_fails("file_size", *(f"{name}: {SourceTreeTest.MESSAGE}" for name in names))
+
+    def test_passes_at_the_limit_and_for_data(self):
+        self.write("a.cc", "#\n" * 400)
+        self.write("data.txt", "#\n" * 4000)
+        self.assert_clean("file_size")
+
+
+class TorchHeaderTest(LintTest):
+    def test_fails_on_each_umbrella_header(self):
+        advice = "include the narrowest header, such as ATen/core/Tensor.h"
+        self.write("a.h", '#include <torch/torch.h>\n  # include "torch/all.h"\n')
+        self.assert_fails(
+            "torch_header",
+            f"a.h:1: a header must not include torch/torch.h; {advice}",
+            f"a.h:2: a header must not include torch/all.h; {advice}",
+        )
+
+    def test_passes_where_it_is_only_spoken_of(self):
+        self.write("a.h", "// Not #include <torch/torch.h>: slow.\n#include <torch/types.h>\n")
+        self.assert_clean("torch_header")
+
+
+class FormattingTest(LintTest):
+    def test_fix_repairs_what_the_checks_report(self):
+        self.write("a.cc", "int  a( ){return 1;}\n")
+        self.write("b/BUILD.bazel", 'cc_library(name="b",deps=["//c","//a"])\n')
+        self.assert_fails("clang_format", f"a.cc: not as clang-format lays it out; {_REPAIR}")
+        self.assert_fails("buildifier", f"b/BUILD.bazel: not as buildifier lays it out; {_REPAIR}")
+        self.assertEqual(self.lint("fix"), (0, ""))
+        self.assert_clean("clang_format")
+        self.assert_clean("buildifier")
+        self.assertEqual((self.root / "a.cc").read_text(), "int a() { return 1; }\n")
+
+    def test_buildifier_also_fails_on_its_warnings_and_on_other_names(self):
+        self.write("c/c.bzl", 'load("//a:a.bzl", "unused")\n')
+        self.write("c/c.BUILD", "x(y=1)\n")
+        self.assert_fails(
+            "buildifier",
+            f"c/c.BUILD: not as buildifier lays it out; {_REPAIR}",
+            'c/c.bzl:1: load: Loaded symbol "unused" is unused. Please remove it.',
+            "c/c.bzl:1: module-docstring: The file has no module docstring.",
+        )
+
+    def test_a_missing_style_file_is_an_error(self):
+        (self.root / ".clang-format").unlink()
+        code, output = self.lint("clang_format")
+        self.assertEqual(code, 1)
+        self.assertIn("clang-format ended with", output)
+
+
+class ReachesTrainerTest(LintTest):
+    def setUp(self):
+        super().setUp()
+        self.write_build("trainer", _library("trainer"))
+
+    def test_fails_on_a_chain_through_any_folder(self):
+        self.write_build("tools", _library("between", "//trainer"))
+        self.write_build("callbacks", _library("stopper", ":helper") + _library("helper", "//tools:between"))
+        forbidden = "must not reach //trainer:trainer"
+        chain = "//callbacks:helper -> //tools:between -> //trainer:trainer"
+        self.assert_fails(
+            "layering",
+            f"//callbacks:helper {forbidden}: {chain}",
+            f"//callbacks:stopper {forbidden}: //callbacks:stopper -> {chain}",
+        )
+
+    def test_sees_each_family_select_constants_and_aliases(self):
+        self.write_build("backends", 'D = select({"//a:b": ["//trainer:trainer"]})\ncc_library(name = "d", deps = [":x"] + D)\n')
+        self.write_build("finetuning", 'alias(name = "a", actual = "@trainyard//trainer")\n')
+        self.write_build("tracking", _library("t_test", "//trainer", rule="trainyard_cc_test"))
+        self.assert_fails(
+            "layering",
+            *(f"{label} must not reach //trainer:trainer: {label} -> //trainer:trainer" for label in ("//backends:d", "//finetuning:a", "//tracking:t_test")),
+        )
+
+    def test_visibility_is_no_dependency(self):
+        self.write_build("callbacks", 'cc_library(name = "c", visibility = ["//trainer:trainer"])\n')
+        self.assert_clean("layering")
+
+
+class ForeignPartTest(LintTest):
+    def message(self, label: str, dep: str) -> str:
+        return (
+            f"{label} must not depend on {dep}, a concrete part of another folder: "
+            "take the interface, or list the pair under WRAPPERS in tools/lint/layering_rules.py"
+        )
+
+    def test_fails_on_another_folders_concrete_part(self):
+        self.write_build("trainer/data", _library("loader", "//backends:ddp"))
+        self.write_build("callbacks", _library("stopper", "//schedulers/more:cosine"))
+        self.assert_fails(
+            "layering",
+            self.message("//callbacks:stopper", "//schedulers/more:cosine"),
+            self.message("//trainer/data:loader", "//backends:ddp"),
+        )
+
+    def test_passes_for_interfaces_own_parts_tests_and_programs(self):
+        part = "//schedulers:cosine"
+        self.write_build("callbacks", _library("a", ":b", "//schedulers:schedule", "//tracking:run_history"))
+        self.write_build("backends", _library("a_test", part, rule="trainyard_cc_test"))
+        self.write_build("tracking", f"cc_library(name = 'x', testonly = True, deps = ['{part}'])\n")
+        self.write_build("tools", _library("program", part, rule="trainyard_cc_binary"))
+        self.assert_clean("layering")
+
+
+class TorchFreeTest(LintTest):
+    def test_fails_on_a_chain_to_libtorch(self):
+        self.write_build("schedulers", _library("cosine", "//x:y") + _library("c_test", "@libtorch//:torch", rule="cc_test"))
+        self.write_build("x", _library("y", "@libtorch_cpu//:torch"))
+        self.assert_fails(
+            "layering",
+            "//schedulers:cosine must build without libtorch: //schedulers:cosine -> //x:y -> @libtorch_cpu//:torch",
+        )
+
+    def test_fails_when_the_list_names_what_is_gone(self):
+        gone = next(pattern for pattern in layering_rules.TORCH_FREE if "*" not in pattern)
+        self.write_build(gone.removeprefix("//").partition(":")[0], _library("other"), without=gone)
+        self.assert_fails(
+            "layering",
+            f"TORCH_FREE in tools/lint/layering_rules.py lists {gone}, and no library is called that",
+        )
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
