@@ -16,13 +16,13 @@ using ::testing::HasSubstr;
 // An optimizer that only remembers the gradients it was given, as divided.
 class Spy final : public Optimizer {
  public:
-  explicit Spy(const at::Tensor& parameter) : Optimizer("Spy", {parameter}, {{"lr", 0}}), parameter_(parameter) {}
+  explicit Spy(const at::Tensor& parameter) : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}), parameter_(parameter) {}
   std::vector<NamedTensor> State() const override { return {}; }
   at::Tensor seen;
 
  private:
   void Step(const std::optional<at::Tensor>& divisor) override {
-    seen = divisor ? parameter_.grad() / *divisor : parameter_.grad().clone();
+    seen = divisor ? parameter_.grad().div(*divisor) : parameter_.grad().clone();
   }
   at::Tensor parameter_;
 };

@@ -1,5 +1,6 @@
 #include "backends/single_process.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/util/Exception.h>
 

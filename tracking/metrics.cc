@@ -1,5 +1,6 @@
 #include "tracking/metrics.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 

@@ -1,5 +1,6 @@
 #include "trainer/optim/adamw.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>

@@ -60,7 +60,7 @@ at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor, double max_no
     // Written so that a norm that is not a number reaches the parameters, as it must.
     return at::scalar_tensor(excess < 1 ? divisor : excess * divisor, norm.options());
   }
-  return (norm / divisor).add_(kEpsilon).div_(max_norm).clamp_min_(1).mul_(divisor);
+  return norm.div(divisor).add_(kEpsilon).div_(max_norm).clamp_min_(1).mul_(divisor);
 }
 
 void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip) {

@@ -1,5 +1,6 @@
 #include "trainer/optim/optimizer.h"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -35,20 +36,12 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
   std::vector<std::pair<std::string, double>> fields_;
 };
 
-std::vector<torch::optim::OptimizerParamGroup> TorchGroups(const std::string& name, const ParamGroups& groups,
-                                                           const FieldOptions& defaults) {
+std::vector<torch::optim::OptimizerParamGroup> TorchGroups(const ParamGroups& groups) {
   std::vector<torch::optim::OptimizerParamGroup> torch_groups;
   for (const ParamGroup& group : groups.groups()) {
-    auto options = std::make_unique<FieldOptions>(defaults);
-    for (const auto& [field, value] : group.overrides) {
-      double* const at = options->Find(field);
-      TORCH_CHECK_VALUE(at != nullptr, name, ": a group overrides \"", field, "\", which is not one of: ",
-                        defaults.Names());
-      *at = value;
-    }
     std::vector<at::Tensor> params;
     for (const NamedTensor& param : group.params) params.push_back(param.tensor);
-    torch_groups.emplace_back(std::move(params), std::move(options));
+    torch_groups.emplace_back(std::move(params));
   }
   return torch_groups;
 }
@@ -56,10 +49,17 @@ std::vector<torch::optim::OptimizerParamGroup> TorchGroups(const std::string& na
 }  // namespace
 
 Optimizer::Optimizer(const std::string& name, const ParamGroups& groups, const Fields& defaults)
-    : torch::optim::Optimizer(TorchGroups(name, groups, FieldOptions(defaults)),
-                              std::make_unique<FieldOptions>(defaults)),
-      name_(name) {
+    : torch::optim::Optimizer(TorchGroups(groups), std::make_unique<FieldOptions>(defaults)), name_(name) {
   for (const ParamGroup& group : groups.groups()) {
+    // Set here: libtorch would merge them with the defaults by rules of its own.
+    auto options = std::make_unique<FieldOptions>(defaults);
+    for (const auto& [field, value] : group.overrides) {
+      double* const at = options->Find(field);
+      TORCH_CHECK_VALUE(at != nullptr, name, ": a group overrides \"", field, "\", which is not one of: ",
+                        options->Names());
+      *at = value;
+    }
+    param_groups()[names_.size()].set_options(std::move(options));
     names_.emplace_back();
     for (const NamedTensor& param : group.params) {
       names_.back().push_back(param.name);

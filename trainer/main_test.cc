@@ -1,0 +1,41 @@
+#include "trainer/main.h"
+
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::internal::CaptureStderr;
+using ::testing::internal::GetCapturedStderr;
+
+TEST(MainTest, SuccessIsZeroAndSilent) {
+  CaptureStderr();
+  EXPECT_EQ(Main([] {}), 0);
+  EXPECT_EQ(GetCapturedStderr(), "");
+}
+
+TEST(MainTest, AnExceptionIsOneLineAndOne) {
+  CaptureStderr();
+  EXPECT_EQ(Main([] { throw std::runtime_error("no such folder"); }), 1);
+  EXPECT_EQ(GetCapturedStderr(), "error: no such folder\n");
+}
+
+TEST(MainTest, TorchErrorsComeWithoutBacktrace) {
+  CaptureStderr();
+  EXPECT_EQ(Main([] { TORCH_CHECK_VALUE(false, "lr is -1"); }), 1);
+  EXPECT_EQ(GetCapturedStderr(), "error: lr is -1\n");
+}
+
+TEST(MainTest, AnythingElseIsAnErrorToo) {
+  CaptureStderr();
+  EXPECT_EQ(Main([] { throw 7; }), 1);
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("not an exception"));
+}
+
+}  // namespace
+}  // namespace trainyard
