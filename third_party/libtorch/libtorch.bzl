@@ -8,37 +8,51 @@ other one is never fetched. TRAINYARD_LIBTORCH=/path takes an unpacked libtorch
 load("//third_party/debian:debian.bzl", "files_repository")
 load("//third_party/pypi:pypi.bzl", "pypi_unpack")
 
-# The one place where the version stands. Wheels are chosen for this Python, whatever
-# Python the machine has: nothing of Python is used.
+# The one place where the version stands.
 TORCH_VERSION = "2.13.0"
 
 # Not include/google: the wheel's protobuf 3.13 would shadow the real one.
 _INCLUDE_ROOTS = ["ATen", "c10", "caffe2", "torch"]
 
-# ATen's per-kernel headers, which only ATen's own sources include: leaving them out
-# takes 2,800 of 9,400 files off every compile action.
-_UNUSED_HEADERS = "*_cpu_dispatch.h *_cuda_dispatch.h *_meta_dispatch.h *_composite*_dispatch.h"
-
-_CUDA_PACKAGES = [
-    # cuda-toolkit 13.0.3's own pins, headers only.
-    "nvidia-cuda-runtime==13.0.*",
-    "nvidia-cuda-crt==13.0.*",
-    "nvidia-cuda-cccl==13.0.*",
-    "nvidia-cublas==13.0.*",
-    "nvidia-cusparse==12.6.*",
-    "nvidia-cusolver==12.0.*",
-    "nvidia-nvtx==13.0.*",
+# The pins of cuda-toolkit 13.0.3, which this torch asks for.
+_CUDA_HEADERS = [
+    "nvidia-cublas==13.1.1.3",
+    "nvidia-cuda-cccl==13.0.85",
+    "nvidia-cuda-crt==13.0.88",
+    "nvidia-cuda-runtime==13.0.96",
+    "nvidia-cusolver==12.0.4.66",
+    "nvidia-cusparse==12.6.3.3",
+    "nvidia-nvtx==13.0.85",
+]
+_CUDA_STARTUP_LIBRARIES = [
+    "nvidia-cuda-cupti==13.0.85",
+    "nvidia-cuda-runtime==13.0.96",
 ]
 
 def _link_libtorch(ctx, root):
-    """Links the headers and libraries of an unpacked libtorch; no copy, no unused header."""
+    """Links the headers and libraries of an unpacked libtorch; no copy."""
     probe = root + "/include/ATen/core/Tensor.h"
-    if not ctx.path(probe).exists:
-        fail("{}: {} is not there: not an unpacked libtorch".format(ctx.name, probe))
+    if not root.startswith("/") or not ctx.path(probe).exists:
+        fail("{}: TRAINYARD_LIBTORCH is {}, and {} is not there".format(ctx.name, root, probe))
     for folder in _INCLUDE_ROOTS:
         ctx.symlink(root + "/include/" + folder, "include/" + folder)
     for path in ctx.path(root + "/lib").readdir():
         ctx.symlink(path, "lib/" + path.basename)
+
+def _unpack_libtorch(ctx):
+    # Two equals signs also match a local version such as 2.13.0+cpu, three do not.
+    operator = "===" if ctx.attr.cuda else "=="
+    folders = {"torch/include/{}/".format(root): "include/{}/".format(root) for root in _INCLUDE_ROOTS}
+    folders["torch/lib/lib"] = "lib/lib"
+    pypi_unpack(ctx, requirements = ["torch" + operator + TORCH_VERSION], folders = folders)
+    if ctx.path("lib/libtorch_cuda.so").exists and not ctx.attr.cuda:
+        # Where pip knows only the CUDA build, its CPU part serves as well, with the two
+        # CUDA libraries that it loads at start-up; they do nothing without a GPU.
+        pypi_unpack(
+            ctx,
+            requirements = _CUDA_STARTUP_LIBRARIES,
+            folders = {"nvidia/cu13/lib/libcud": "lib/libcud", "nvidia/cu13/lib/libcupti": "lib/libcupti"},
+        )
 
 def _libtorch_impl(ctx):
     ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
@@ -46,20 +60,10 @@ def _libtorch_impl(ctx):
     own = ctx.os.environ.get("TRAINYARD_LIBTORCH")
     if own:
         _link_libtorch(ctx, own)
-        return
-
-    # Two equals signs also match a local version such as 2.13.0+cpu, three do not.
-    operator = "===" if ctx.attr.cuda else "=="
-    pypi_unpack(
-        ctx,
-        requirements = ["torch" + operator + TORCH_VERSION],
-        folders = ["torch/include/" + root + "/*" for root in _INCLUDE_ROOTS] + ["torch/lib/lib*"],
-    )
-    ctx.execute(["sh", "-c", "cd torch/include/ATen/ops && rm -f " + _UNUSED_HEADERS])
-    ctx.execute(["sh", "-c", "mv torch/include torch/lib . && rmdir torch"])
+    else:
+        _unpack_libtorch(ctx)
     if ctx.attr.cuda:
-        pypi_unpack(ctx, requirements = _CUDA_PACKAGES, folders = ["nvidia/cu13/include/*"])
-        ctx.execute(["sh", "-c", "mv nvidia/cu13/include cuda && rm -r nvidia"])
+        pypi_unpack(ctx, requirements = _CUDA_HEADERS, folders = {"nvidia/cu13/include/": "cuda/"})
 
 libtorch = repository_rule(
     implementation = _libtorch_impl,

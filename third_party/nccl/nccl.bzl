@@ -10,8 +10,10 @@ def _nccl_repository_impl(ctx):
     pypi_unpack(
         ctx,
         requirements = ["nvidia-nccl-cu13==" + NCCL_VERSION],
-        folders = ["nvidia/nccl/include/*", "nvidia/nccl/lib/*.so*"],
+        folders = {
+            "nvidia/nccl/include/": "include/",
+            "nvidia/nccl/lib/lib": "lib/lib",
+        },
     )
-    ctx.execute(["sh", "-c", "mv nvidia/nccl/include nvidia/nccl/lib . && rm -r nvidia"])
 
 nccl_repository = repository_rule(implementation = _nccl_repository_impl)
