@@ -5,7 +5,7 @@ import pathlib
 import re
 import subprocess
 
-FIX = "tools/bazel run //tools/lint:fix"
+REPAIR = "repair with: tools/bazel run //tools/lint:fix"
 
 def _cpp_files(names: list[str]) -> list[str]:
     return [name for name in names if name.endswith((".h", ".cc"))]
@@ -43,7 +43,7 @@ def check_clang_format(root: pathlib.Path, names: list[str], tool: str) -> list[
     unclean = sorted(set(re.findall(r"^(.+?):\d+:\d+: error: code should be clang-formatted", result.stderr, re.M)))
     if not unclean:
         return [f"clang-format ended with {result.returncode}: {result.stderr.strip()}"]
-    return [f"{name}: not as clang-format lays it out; repair with: {FIX}" for name in unclean]
+    return [f"{name}: not as clang-format lays it out" for name in unclean] + [REPAIR]
 
 
 def check_buildifier(root: pathlib.Path, names: list[str], tool: str) -> list[str]:
@@ -55,7 +55,8 @@ def check_buildifier(root: pathlib.Path, names: list[str], tool: str) -> list[st
             continue
         for report in json.loads(result.stdout)["files"]:
             errors += _buildifier_errors(report)
-    return errors
+    # Warnings are for a person to think about: nothing repairs them.
+    return errors + ([REPAIR] if any(error.endswith("lays it out") for error in errors) else [])
 
 
 def _buildifier_errors(report: dict) -> list[str]:
@@ -64,7 +65,7 @@ def _buildifier_errors(report: dict) -> list[str]:
         return [f"{name}: buildifier cannot parse it"]
     errors = []
     if not report["formatted"]:
-        errors.append(f"{name}: not as buildifier lays it out; repair with: {FIX}")
+        errors.append(f"{name}: not as buildifier lays it out")
     for warning in report["warnings"]:
         # It asks for C++, shell and protobuf rules from repositories of newer Bazels;
         # the native ones are those that work here.

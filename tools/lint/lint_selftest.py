@@ -116,8 +116,8 @@ class FormattingTest(LintTest):
     def test_fix_repairs_what_the_checks_report(self):
         self.write("a.cc", "int  a( ){return 1;}\n")
         self.write("b/BUILD.bazel", 'cc_library(name="b",deps=["//c","//a"])\n')
-        self.assert_fails("clang_format", f"a.cc: not as clang-format lays it out; {_REPAIR}")
-        self.assert_fails("buildifier", f"b/BUILD.bazel: not as buildifier lays it out; {_REPAIR}")
+        self.assert_fails("clang_format", "a.cc: not as clang-format lays it out", _REPAIR)
+        self.assert_fails("buildifier", "b/BUILD.bazel: not as buildifier lays it out", _REPAIR)
         self.assertEqual(self.lint("fix"), (0, ""))
         self.assert_clean("clang_format")
         self.assert_clean("buildifier")
@@ -128,9 +128,10 @@ class FormattingTest(LintTest):
         self.write("c/c.BUILD", "x(y=1)\n")
         self.assert_fails(
             "buildifier",
-            f"c/c.BUILD: not as buildifier lays it out; {_REPAIR}",
+            "c/c.BUILD: not as buildifier lays it out",
             'c/c.bzl:1: load: Loaded symbol "unused" is unused. Please remove it.',
             "c/c.bzl:1: module-docstring: The file has no module docstring.",
+            _REPAIR,
         )
 
     def test_a_missing_style_file_is_an_error(self):
