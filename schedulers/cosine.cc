@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "schedulers/option_check.h"
+#include "schedulers/ramp.h"
 #include "schedulers/schedule.h"
 #include "trainer/train_unit.h"
 
@@ -53,18 +54,14 @@ class CosineSchedule final : public Schedule {
  public:
   CosineSchedule(const CosineOptions& options, Level warmup_start, Level min,
                  const RunLength& run)
-      : warmup_start_(warmup_start), min_(min), k_decay_(options.k_decay) {
-    warmup_ = kCheck.WithinRun("warmup", options.warmup, run);
+      : warmup_(kCheck.WithinRun("warmup", options.warmup, run), warmup_start),
+        min_(min),
+        k_decay_(options.k_decay) {
     const int64_t cooldown =
         kCheck.WithinRun("cooldown", options.cooldown, run);
-    span_ = kCheck.Total(run) - warmup_ - cooldown;
-    if (span_ < 0) {
-      kCheck.Fail("warmup of " + OptionCheck::Show(options.warmup, warmup_) +
-                  " and cooldown of " +
-                  OptionCheck::Show(options.cooldown, cooldown) +
-                  " are together longer than the run of " +
-                  std::to_string(run.total_updates) + " updates");
-    }
+    kCheck.FitTogether("warmup", options.warmup, "cooldown", options.cooldown,
+                       run);
+    span_ = kCheck.Total(run) - warmup_.updates() - cooldown;
     if (span_ > 0 && options.cycles > span_) {
       kCheck.Fail("cycles", std::to_string(options.cycles),
                   "more than the " + std::to_string(span_) +
@@ -74,14 +71,10 @@ class CosineSchedule final : public Schedule {
   }
 
   double ValueAt(int64_t update, double base) const override {
-    if (update < warmup_) {
-      const double start = warmup_start_.Of(base);
-      return start + static_cast<double>(update) *
-                         ((base - start) / static_cast<double>(warmup_));
-    }
+    if (update < warmup_.updates()) return warmup_.ValueAt(update, base, base);
     const double min = min_.Of(base);
-    if (update - warmup_ >= span_) return min;
-    const double n = static_cast<double>(update - warmup_);
+    if (update - warmup_.updates() >= span_) return min;
+    const double n = static_cast<double>(update - warmup_.updates());
     size_t i = cycles_.size() - 1;
     while (cycles_[i].start > n) --i;
     const Cycle& cycle = cycles_[i];
@@ -92,9 +85,9 @@ class CosineSchedule final : public Schedule {
   }
 
  private:
-  Level warmup_start_, min_;
+  Ramp warmup_;
+  Level min_;
   double k_decay_;
-  int64_t warmup_ = 0;
   int64_t span_ = 0;
   std::vector<Cycle> cycles_;
 };

@@ -11,6 +11,23 @@
 #include "trainer/train_unit.h"
 
 namespace trainyard {
+namespace {
+
+// "1 epoch (469 updates)", or "500 updates".
+std::string InUpdates(Duration duration, int64_t updates) {
+  std::string text = ToString(duration);
+  if (duration.unit != TrainUnit::kUpdates) {
+    text += " (" + std::to_string(updates) + " updates)";
+  }
+  return text;
+}
+
+std::string OfTheRun(const RunLength& run) {
+  return "longer than the run of " + std::to_string(run.total_updates) +
+         " updates";
+}
+
+}  // namespace
 
 void OptionCheck::Finite(const char* field, double value) const {
   if (!std::isfinite(value)) Fail(field, Show(value), "want a number");
@@ -100,12 +117,41 @@ int64_t OptionCheck::Period(const char* field, Duration duration,
 int64_t OptionCheck::WithinRun(const char* field, Duration duration,
                                const RunLength& run) const {
   const int64_t updates = Updates(field, duration, run);
-  if (updates > Total(run)) {
-    Fail(field, Show(duration, updates),
-         "longer than the run of " + std::to_string(run.total_updates) +
-             " updates");
+  if (run.total_updates > 0 && updates > run.total_updates) {
+    Fail(field, InUpdates(duration, updates), OfTheRun(run));
   }
   return updates;
+}
+
+int64_t OptionCheck::PartOrRun(const char* field,
+                               std::optional<Duration> duration,
+                               const RunLength& run) const {
+  if (!duration) return Total(run);
+  Period(field, *duration, run);
+  return WithinRun(field, *duration, run);
+}
+
+RunLength OptionCheck::Rest(const char* field, Duration first,
+                            const RunLength& run) const {
+  const int64_t updates = WithinRun(field, first, run);
+  if (run.total_updates < 1) return run;  // not known, and so is what is left
+  if (updates == run.total_updates) {
+    Fail(field, InUpdates(first, updates),
+         "which leaves nothing of the " + std::to_string(updates) + " updates");
+  }
+  return PartOf(run, run.total_updates - updates);
+}
+
+void OptionCheck::FitTogether(const char* first_field, Duration first,
+                              const char* second_field, Duration second,
+                              const RunLength& run) const {
+  const int64_t first_updates = Updates(first_field, first, run);
+  const int64_t second_updates = Updates(second_field, second, run);
+  if (first_updates + second_updates > Total(run)) {
+    Fail(std::string(first_field) + " of " + InUpdates(first, first_updates) +
+         " and " + second_field + " of " + InUpdates(second, second_updates) +
+         " are together " + OfTheRun(run));
+  }
 }
 
 int64_t OptionCheck::Total(const RunLength& run) const {
@@ -131,12 +177,14 @@ std::string OptionCheck::Show(double value) {
   return text;
 }
 
-std::string OptionCheck::Show(Duration duration, int64_t updates) {
-  std::string text = ToString(duration);
-  if (duration.unit != TrainUnit::kUpdates) {
-    text += " (" + std::to_string(updates) + " updates)";
+RunLength PartOf(const RunLength& run, int64_t updates) {
+  RunLength part = run;
+  part.total_updates = updates;
+  if (run.updates_per_epoch > 0) {
+    part.num_epochs =
+        (updates + run.updates_per_epoch - 1) / run.updates_per_epoch;
   }
-  return text;
+  return part;
 }
 
 }  // namespace trainyard

@@ -59,10 +59,19 @@ class OptionCheck {
   // As Updates, and at least one.
   int64_t Period(const char* field, Duration duration,
                  const RunLength& run) const;
-  // As Updates, and not longer than the run.
+  // As Updates, and not longer than a run of known length.
   int64_t WithinRun(const char* field, Duration duration,
                     const RunLength& run) const;
-  // The run's updates, of which there must be at least one.
+  // At least one update within the run; not set: the whole run.
+  int64_t PartOrRun(const char* field, std::optional<Duration> duration,
+                    const RunLength& run) const;
+  // What of the run is left after a first part, which must be something.
+  RunLength Rest(const char* field, Duration first, const RunLength& run) const;
+  // Refuses two parts that are together longer than the run.
+  void FitTogether(const char* first_field, Duration first,
+                   const char* second_field, Duration second,
+                   const RunLength& run) const;
+  // The run's updates, which must be known.
   int64_t Total(const RunLength& run) const;
 
   // Throws "<schedule>: <field> is <value>, <problem>".
@@ -73,12 +82,13 @@ class OptionCheck {
 
   // A number as messages show it.
   static std::string Show(double value);
-  // "1 epoch (469 updates)", or "500 updates".
-  static std::string Show(Duration duration, int64_t updates);
 
  private:
   const char* schedule_;
 };
+
+// A part of `run` as its own schedule sees it: a run of `updates` updates.
+RunLength PartOf(const RunLength& run, int64_t updates);
 
 }  // namespace trainyard
 

@@ -33,8 +33,14 @@ TEST(OptionCheckTest, DurationsBecomeUpdates) {
   EXPECT_EQ(kCheck.Total(kRun), 2345);
 }
 
-TEST(OptionCheckTest, UpdatesNeedNoEpochLength) {
+TEST(OptionCheckTest, APartIsTheWholeRunIfNotSet) {
+  EXPECT_EQ(kCheck.PartOrRun("length", std::nullopt, kRun), 2345);
+  EXPECT_EQ(kCheck.PartOrRun("length", Epochs(2), kRun), 938);
+}
+
+TEST(OptionCheckTest, UpdatesNeedNoRunLength) {
   EXPECT_EQ(kCheck.Updates("warmup", Updates(30), RunLength{}), 30);
+  EXPECT_EQ(kCheck.WithinRun("warmup", Updates(30), RunLength{}), 30);
 }
 
 TEST(OptionCheckTest, LevelIsAValueOrARatio) {
@@ -100,6 +106,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"TooLong", [] { kCheck.WithinRun("warmup", Epochs(6), kRun); },
                 "Cosine: warmup is 6 epochs (2814 updates), longer than the "
                 "run of 2345 updates"},
+        BadCase{"TooShort",
+                [] { kCheck.PartOrRun("length", Epochs(1e-4), kRun); },
+                "Cosine: length is 0.0001 epochs, less than one of the 469 "
+                "updates of an epoch"},
         BadCase{"EmptyRun", [] { kCheck.Total(RunLength{}); },
                 "Cosine: the run's total_updates is 0, want at least 1"}),
     [](const auto& tested) { return tested.param.name; });

@@ -22,7 +22,8 @@
 
 namespace trainyard {
 
-// How long a run will be; known when it starts.
+// How long a run will be; known when it starts. 0 is not known: schedules that
+// need the number then refuse the run.
 struct RunLength {
   int64_t num_epochs = 0;
   int64_t updates_per_epoch = 0;
