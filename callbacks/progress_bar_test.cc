@@ -83,7 +83,7 @@ TEST_F(ProgressBarTest, DrawsEpochsWithTheLossOfTheBatchAndClearsThem) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
   state_.epoch = 1;
   handler_.Fire(EpochStart{config_, state_, 4});
-  EXPECT_THAT(Written(), StartsWith("\rEpoch 2/2    0%"));
+  EXPECT_THAT(Written(), StartsWith("\rEpoch 2/2   0%"));
   Step(output_of_step_);
   // Six samples: both processes count.
   EXPECT_THAT(Written(),
@@ -100,7 +100,7 @@ TEST_F(ProgressBarTest, DrawsEvaluationsOnTheSameLine) {
   Written();
   now_ += 1;
   handler_.Fire(EvalStart{state_, eval_, 2});
-  EXPECT_THAT(Written(), StartsWith("\rEpoch 1/2 eval    0%"));
+  EXPECT_THAT(Written(), StartsWith("\rEpoch 1/2 eval   0%"));
   EvalStep(output_of_step_);
   EXPECT_THAT(Written(), HasSubstr("1/2"));
   handler_.Fire(EvalEnd{state_, eval_, {}});

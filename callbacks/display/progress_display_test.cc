@@ -66,12 +66,12 @@ class ProgressDisplayTest : public ::testing::Test {
 TEST_F(ProgressDisplayTest, DrawsOverItsOwnLine) {
   ProgressDisplay display(Terminal());
   display.Begin("Epoch 1/2", 0, 4);
-  EXPECT_THAT(Written(), StartsWith("\rEpoch 1/2    0%"));
+  EXPECT_THAT(Written(), StartsWith("\rEpoch 1/2   0%"));
   now_ += 1;
   ASSERT_TRUE(display.Count(10));
   display.Show({{"loss", 0.5}});
   EXPECT_EQ(Written(),
-            "\rEpoch 1/2   25% [####.............]  1/4  10.0 samples/s  "
+            "\rEpoch 1/2  25% [####..............]  1/4  10.0 samples/s  "
             "ETA 0:03  loss 0.5000\x1b[K");
 }
 

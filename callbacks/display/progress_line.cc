@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-constexpr int kMinBar = 8;
+constexpr int kMinBar = 10;
 // A longer bar shows no more.
 constexpr int kMaxBar = 40;
 
@@ -50,19 +50,21 @@ std::string Truncated(const std::string& text, int columns) {
 }
 
 std::string Bar(double fraction, int width, bool utf8) {
-  std::string bar;
-  if (!utf8) {
-    const int full = static_cast<int>(fraction * (width - 2));
-    bar.append("[").append(static_cast<size_t>(full), '#');
-    return bar.append(static_cast<size_t>(width - 2 - full), '.').append("]");
+  const int inside = width - 2;
+  std::string bar = utf8 ? "|" : "[";
+  if (utf8) {
+    constexpr std::array<const char*, 8> kEighths = {"",  "▏", "▎", "▍",
+                                                     "▌", "▋", "▊", "▉"};
+    const int eighths = static_cast<int>(fraction * inside * 8);
+    for (int i = 0; i < eighths / 8; ++i) bar += "█";
+    bar += kEighths[static_cast<size_t>(eighths % 8)];
+    bar.append(static_cast<size_t>(inside - (eighths + 7) / 8), ' ');
+  } else {
+    const int full = static_cast<int>(fraction * inside);
+    bar.append(static_cast<size_t>(full), '#');
+    bar.append(static_cast<size_t>(inside - full), '.');
   }
-  constexpr std::array<const char*, 8> kEighths = {"",  "▏", "▎", "▍",
-                                                   "▌", "▋", "▊", "▉"};
-  const int eighths = static_cast<int>(fraction * width * 8);
-  for (int i = 0; i < eighths / 8; ++i) bar += "█";
-  bar += kEighths[static_cast<size_t>(eighths % 8)];
-  const int used = (eighths + 7) / 8;
-  return bar.append(static_cast<size_t>(width - used), ' ');
+  return bar + (utf8 ? "|" : "]");
 }
 
 struct Piece {
@@ -75,7 +77,7 @@ struct Piece {
 std::string DrawBar(const ProgressLine& line, const BarStyle& style) {
   const std::string percent = Percent(line);
   const std::string head =
-      line.label + "  " + std::string(4 - percent.size(), ' ') + percent;
+      line.label + " " + std::string(4 - percent.size(), ' ') + percent;
   if (Columns(head) > style.width) return Truncated(head, style.width);
 
   const std::string total = std::to_string(line.total);

@@ -7,7 +7,7 @@
 //   DrawBar(line, {.width = 74});
 //   DescribeProgress(line);
 //
-//   Epoch 2/5   43% ███▉       203/469  8.20k samples/s  ETA 0:04  loss 0.4123
+//   Epoch 2/5  43% |███▍    |  203/469  8.20k samples/s  ETA 0:04  loss 0.4123
 //   Epoch 2/5: 203/469 batches (43%), 8.20k samples/s, ETA 0:04, loss 0.4123
 //
 // Thread-safe: value types.

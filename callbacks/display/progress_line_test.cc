@@ -29,7 +29,7 @@ TEST(ProgressLineTest, HeaderExample) {
   ProgressLine line = HalfWay();
   line.values.pop_back();
   EXPECT_EQ(DrawBar(line, {.width = 74}),
-            "Epoch 2/5   43% ███▉       203/469  8.20k samples/s  "
+            "Epoch 2/5  43% |███▍    |  203/469  8.20k samples/s  "
             "ETA 0:04  loss 0.4123");
   EXPECT_EQ(DescribeProgress(line),
             "Epoch 2/5: 203/469 batches (43%), 8.20k samples/s, ETA 0:04, loss "
@@ -56,22 +56,22 @@ TEST(ProgressLineTest, LeavesOutTheLeastImportantFirst) {
   EXPECT_THAT(draw(60), HasSubstr("loss 0.4123"));
   EXPECT_THAT(draw(45), Not(HasSubstr("loss")));
   EXPECT_THAT(draw(45), HasSubstr("█"));
-  EXPECT_EQ(draw(37), "Epoch 2/5   43%  203/469  ETA 0:04");
-  EXPECT_EQ(draw(15), "Epoch 2/5   43%");
+  EXPECT_EQ(draw(37), "Epoch 2/5  43%  203/469  ETA 0:04");
+  EXPECT_EQ(draw(15), "Epoch 2/5  43%");
   EXPECT_EQ(draw(5), "Epoch");
 }
 
 TEST(ProgressLineTest, BarsAreFullAtTheEndAndEmptyAtTheStart) {
   ProgressLine line{.label = "eval", .done = 0, .total = 4};
-  EXPECT_EQ(DrawBar(line, {.width = 50, .utf8 = false}),
-            "eval    0% [.........]  0/4  - samples/s  ETA -:--");
+  EXPECT_EQ(DrawBar(line, {.width = 49, .utf8 = false}),
+            "eval   0% [.........]  0/4  - samples/s  ETA -:--");
   line.done = 2;
   line.seconds = 3;
-  EXPECT_THAT(DrawBar(line, {.width = 50, .utf8 = false}),
+  EXPECT_THAT(DrawBar(line, {.width = 49, .utf8 = false}),
               HasSubstr("50% [####.....]"));
   line.done = 4;
-  EXPECT_EQ(DrawBar(line, {.width = 50, .utf8 = false}),
-            "eval  100% [##########]  4/4  - samples/s  in 0:03");
+  EXPECT_EQ(DrawBar(line, {.width = 49, .utf8 = false}),
+            "eval 100% [##########]  4/4  - samples/s  in 0:03");
 }
 
 TEST(ProgressLineTest, TheTimeLeftFollowsFromWhatWasTimed) {
