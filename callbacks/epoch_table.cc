@@ -1,0 +1,119 @@
+#include "callbacks/epoch_table.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "callbacks/display/readable.h"
+#include "tracking/run_history.h"
+
+namespace trainyard {
+namespace {
+
+// Room for "1.234e-05", the widest value but for its sign.
+constexpr size_t kMinWidth = 9;
+
+// Training, evaluation, others; of one prefix the loss first.
+bool StandsBefore(const std::string& a, const std::string& b) {
+  const auto key = [](const std::string& name) {
+    const std::string prefix = name.substr(0, name.find('_'));
+    const int group = prefix == "train" ? 0 : prefix == "eval" ? 1 : 2;
+    return std::make_tuple(group, prefix, !name.ends_with("_loss"), name);
+  };
+  return key(a) < key(b);
+}
+
+std::string RightAligned(const std::string& text, size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text
+                             : text;
+}
+
+size_t WidthOf(const std::string& column) {
+  return std::max(column.size(), kMinWidth);
+}
+
+std::string Seconds(double seconds) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.1f", seconds);
+  return text.data();
+}
+
+}  // namespace
+
+EpochTable::EpochTable(EpochTableOptions options)
+    : options_(std::move(options)) {
+  if (options_.output == nullptr) {
+    throw std::invalid_argument("EpochTable: output is null");
+  }
+  if (options_.clock == nullptr) {
+    throw std::invalid_argument("EpochTable: clock is empty");
+  }
+}
+
+void EpochTable::OnRunStart(const RunStart& e, Control&) {
+  num_epochs_ = e.config.num_epochs;
+  columns_.clear();
+  seen_.clear();
+}
+
+void EpochTable::OnEpochStart(const EpochStart& e, Control&) {
+  start_ = options_.clock();
+  start_samples_ = e.state.samples_seen;
+}
+
+void EpochTable::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
+  const double seconds = options_.clock() - start_;
+  const auto samples =
+      static_cast<double>(e.state.samples_seen - start_samples_);
+  samples_per_second_ = seconds > 0 ? samples / seconds : 0;
+}
+
+void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
+  const std::map<std::string, double> values = NewValues(e.history);
+  const size_t known = columns_.size();
+  for (const auto& [name, value] : values) {
+    if (std::find(columns_.begin(), columns_.end(), name) == columns_.end()) {
+      columns_.push_back(name);
+    }
+  }
+  if (columns_.size() != known || known == 0) {
+    std::sort(columns_.begin(), columns_.end(), StandsBefore);
+    PrintHeader();
+  }
+  std::string row = RightAligned(
+      std::to_string(e.state.epoch + 1) + "/" + std::to_string(num_epochs_), 5);
+  for (const std::string& column : columns_) {
+    const auto value = values.find(column);
+    row +=
+        "  " +
+        RightAligned(value == values.end() ? "-" : ReadableValue(value->second),
+                     WidthOf(column));
+  }
+  row += "  " + RightAligned(ReadableCount(samples_per_second_), kMinWidth);
+  row += "  " + RightAligned(Seconds(options_.clock() - start_), 7);
+  std::fprintf(options_.output, "%s\n", row.c_str());
+  std::fflush(options_.output);
+}
+
+std::map<std::string, double> EpochTable::NewValues(const RunHistory& history) {
+  std::map<std::string, double> values;
+  for (const std::string& name : history.Names()) {
+    const size_t size = history.Values(name).size();
+    size_t& seen = seen_[name];
+    if (size > seen) values[name] = history.Latest(name);
+    seen = size;
+  }
+  return values;
+}
+
+void EpochTable::PrintHeader() {
+  std::string header = "epoch";
+  for (const std::string& column : columns_) {
+    header += "  " + RightAligned(column, WidthOf(column));
+  }
+  std::fprintf(options_.output, "%s  samples/s  seconds\n", header.c_str());
+}
+
+}  // namespace trainyard
