@@ -25,9 +25,12 @@ WRAPPERS = []
 TORCH_FREE = [
     "//schedulers*:*",
     "//tracking:run_history",
+    "//tracking:run_summary",
     "//trainer:control",
+    "//trainer:grad_window",
     "//trainer:run_config",
     "//trainer:step_state",
     "//trainer:train_unit",
     "//trainer/checkpoint:crc32c",
+    "//trainer/data:gzip_file",
 ]
