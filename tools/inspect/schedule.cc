@@ -1,0 +1,23 @@
+// Shows a schedule before anybody trains with it; see --help.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tools/inspect/schedule_tool.h"
+
+int main(int argc, char** argv) {
+  // Bazel's `run` starts programs elsewhere: files named on the command line
+  // are where the user is.
+  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (user_folder != nullptr && chdir(user_folder) != 0) {
+    std::cerr << "schedule: cannot go to '" << user_folder << "'\n";
+    return 1;
+  }
+  return trainyard::RunScheduleTool(
+      std::vector<std::string>(argv + 1, argv + argc),
+      isatty(STDOUT_FILENO) == 1, std::cout, std::cerr);
+}
