@@ -10,7 +10,7 @@
 //   };
 //
 // What a callback changes (a model, an optimizer) it is given by its own constructor; events
-// are const. For one event a lambda will do:
+// are const but for the history at an epoch's end. For one event a lambda will do:
 //
 //   On<StepEnd> count([&](const StepEnd&, Control&) { ++steps; });
 //

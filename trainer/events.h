@@ -2,6 +2,8 @@
 // during the call that receives it. Tensors are passed as they are, still on the device:
 // reading one waits for the device, so read only what is needed.
 //
+// The history of an epoch's end takes what a callback has measured in it; all else is const.
+//
 // The loop fires them in this order (indented: once per turn of the loop above it):
 //
 //   InitEnd
@@ -83,6 +85,8 @@ struct BackwardEnd {
 // Gradients of the whole window, averaged over ranks and not yet clipped.
 struct GradientsReady {
   const StepState& state;
+  // What the update will divide them by, for windows of unequal batches.
+  double divisor = 1;
 };
 
 struct UpdateEnd {
@@ -100,7 +104,7 @@ struct StepEnd {
 // The epoch's training metrics are in the history.
 struct TrainEpochEnd {
   const StepState& state;
-  const RunHistory& history;
+  RunHistory& history;
 };
 
 struct EvalStart {
@@ -131,7 +135,7 @@ struct EvalEnd {
 
 struct EpochEnd {
   const StepState& state;
-  const RunHistory& history;
+  RunHistory& history;
 };
 
 // A requested stop was taken up.

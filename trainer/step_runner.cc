@@ -49,7 +49,7 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   update_called_ = true;
   if (!is_boundary_) return false;
   parts_.backend.FinishGradients(optimizer);
-  parts_.callbacks.Fire(GradientsReady{parts_.state});
+  parts_.callbacks.Fire(GradientsReady{parts_.state, window_.divisor()});
   const bool updated = parts_.backend.Update(optimizer, {.divisor = window_.divisor(), .clip = clip});
   if (updated && !updated_) {
     updated_ = true;

@@ -153,6 +153,17 @@ TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
   EXPECT_FALSE(at::allclose(train(6, 1), whole, 1e-6, 1e-7));  // two updates per epoch are not one
 }
 
+// A window of 5 + 2 samples, which its first batch made look like one of 10.
+TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
+  Rig rig;
+  std::vector<double> divisors;
+  rig.trainer().Add(On<GradientsReady>([&](const GradientsReady& e, Control&) { divisors.push_back(e.divisor); }));
+  rig.trainer().Add(On<EpochEnd>([&](const EpochEnd& e, Control&) { e.history.Update("divisor", divisors.front()); }));
+  rig.trainer().Train({.data = Points(7), .num_epochs = 1, .per_device_batch_size = 5, .grad_accum_steps = 2});
+  EXPECT_THAT(divisors, ElementsAre(0.7));
+  EXPECT_EQ(rig.trainer().history().Latest("divisor"), 0.7);
+}
+
 TEST(TrainerTest, SameSeedSameWeights) {
   const auto train = [](uint64_t seed) {
     Rig rig;
