@@ -16,13 +16,16 @@ using ::testing::HasSubstr;
 // An optimizer that only remembers the gradients it was given, as divided.
 class Spy final : public Optimizer {
  public:
-  explicit Spy(const at::Tensor& parameter) : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}), parameter_(parameter) {}
+  explicit Spy(const at::Tensor& parameter)
+      : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}),
+        parameter_(parameter) {}
   std::vector<NamedTensor> State() const override { return {}; }
   at::Tensor seen;
 
  private:
   void Step(const std::optional<at::Tensor>& divisor) override {
-    seen = divisor ? parameter_.grad().div(*divisor) : parameter_.grad().clone();
+    seen =
+        divisor ? parameter_.grad().div(*divisor) : parameter_.grad().clone();
   }
   at::Tensor parameter_;
 };
@@ -49,8 +52,10 @@ class Step {
   Spy spy_{parameter_};
 };
 
-void ExpectNear(const at::Tensor& actual, std::initializer_list<float> expected) {
-  EXPECT_TRUE(at::allclose(actual.cpu(), at::tensor(expected), 1e-5, 1e-6)) << actual;
+void ExpectNear(const at::Tensor& actual,
+                std::initializer_list<float> expected) {
+  EXPECT_TRUE(at::allclose(actual.cpu(), at::tensor(expected), 1e-5, 1e-6))
+      << actual;
 }
 
 TEST_P(BackendConformanceTest, UpdateSeesTheGradient) {
@@ -69,15 +74,22 @@ TEST_P(BackendConformanceTest, GradientsAddUp) {
 
 TEST_P(BackendConformanceTest, DivisorIsTakenBeforeClipping) {
   ExpectNear(Step(*backend_).Run(1, {.divisor = 2}), {1.5, 2});
-  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(2.6)}), {1.5, 2});  // the norm is 2.5
-  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(1.25)}), {0.75, 1});
-  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipValue(1.75)}), {1.5, 1.75});
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(2.6)}),
+             {1.5, 2});  // the norm is 2.5
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(1.25)}),
+             {0.75, 1});
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipValue(1.75)}),
+             {1.5, 1.75});
 }
 
 TEST_P(BackendConformanceTest, ClipsByNormValueOrFunction) {
   ExpectNear(Step(*backend_).Run(1, {.clip = ClipNorm(1)}), {0.6, 0.8});
   ExpectNear(Step(*backend_).Run(1, {.clip = ClipValue(3.5)}), {3, 3.5});
-  ExpectNear(Step(*backend_).Run(1, {.clip = ClipWith([](const auto& gradients) { gradients[0].neg_(); })}), {-3, -4});
+  ExpectNear(
+      Step(*backend_).Run(1, {.clip = ClipWith([](const auto& gradients) {
+                                gradients[0].neg_();
+                              })}),
+      {-3, -4});
 }
 
 TEST_P(BackendConformanceTest, RefusesALossThatCannotBeTrained) {
@@ -92,7 +104,8 @@ TEST_P(BackendConformanceTest, RefusesALossThatCannotBeTrained) {
   };
   EXPECT_THAT(message(at::Tensor()), HasSubstr("no loss"));
   EXPECT_THAT(message(w.mul(2)), HasSubstr("shape [2]"));
-  EXPECT_THAT(message(at::ones({}, backend_->device())), HasSubstr("no gradient"));
+  EXPECT_THAT(message(at::ones({}, backend_->device())),
+              HasSubstr("no gradient"));
 }
 
 TEST_P(BackendConformanceTest, CountsItsProcesses) {

@@ -1,7 +1,9 @@
-// What every Backend must do, as a test suite. A backend's test instantiates it:
+// What every Backend must do, as a test suite. A backend's test instantiates
+// it:
 //
 //   INSTANTIATE_TEST_SUITE_P(SingleProcess, BackendConformanceTest,
-//       ::testing::Values(BackendCase{"sp", [] { return MakeBackend("sp"); }}), BackendCaseName);
+//       ::testing::Values(BackendCase{"sp", [] { return MakeBackend("sp"); }}),
+//       BackendCaseName);
 #ifndef TRAINYARD_BACKENDS_BACKEND_CONFORMANCE_H_
 #define TRAINYARD_BACKENDS_BACKEND_CONFORMANCE_H_
 
@@ -20,7 +22,10 @@ struct BackendCase {
   std::function<std::unique_ptr<Backend>()> make;
 };
 
-inline std::string BackendCaseName(const ::testing::TestParamInfo<BackendCase>& info) { return info.param.name; }
+inline std::string BackendCaseName(
+    const ::testing::TestParamInfo<BackendCase>& info) {
+  return info.param.name;
+}
 
 class BackendConformanceTest : public ::testing::TestWithParam<BackendCase> {
  protected:

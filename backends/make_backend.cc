@@ -8,8 +8,10 @@
 namespace trainyard {
 
 std::unique_ptr<Backend> MakeBackend(const std::string& name) {
-  TORCH_CHECK_VALUE(name == "sp", "there is no backend \"", name, "\"; there are: sp");
-  return MakeSingleProcessBackend(at::hasCUDA() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU));
+  TORCH_CHECK_VALUE(name == "sp", "there is no backend \"", name,
+                    "\"; there are: sp");
+  return MakeSingleProcessBackend(at::hasCUDA() ? at::Device(at::kCUDA, 0)
+                                                : at::Device(at::kCPU));
 }
 
 }  // namespace trainyard

@@ -1,6 +1,7 @@
 // MakeBackend makes a backend by its name:
 //
-//   sp    one process, one device: the first CUDA device if there is one, else the CPU
+//   sp    one process, one device: the first CUDA device if there is one, else
+//   the CPU
 #ifndef TRAINYARD_BACKENDS_MAKE_BACKEND_H_
 #define TRAINYARD_BACKENDS_MAKE_BACKEND_H_
 

@@ -12,16 +12,21 @@ namespace {
 using ::testing::HasSubstr;
 
 INSTANTIATE_TEST_SUITE_P(All, BackendConformanceTest,
-                         ::testing::Values(BackendCase{"sp", [] { return MakeBackend("sp"); }}), BackendCaseName);
+                         ::testing::Values(BackendCase{
+                             "sp", [] { return MakeBackend("sp"); }}),
+                         BackendCaseName);
 
-TEST(MakeBackendTest, KeepsItsName) { EXPECT_EQ(MakeBackend("sp")->name(), "sp"); }
+TEST(MakeBackendTest, KeepsItsName) {
+  EXPECT_EQ(MakeBackend("sp")->name(), "sp");
+}
 
 TEST(MakeBackendTest, UnknownNameListsTheKnownOnes) {
   try {
     MakeBackend("tpu");
     FAIL() << "there was a backend \"tpu\"";
   } catch (const c10::ValueError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("there is no backend \"tpu\"; there are: sp"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("there is no backend \"tpu\"; there are: sp"));
   }
 }
 

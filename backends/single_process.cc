@@ -24,14 +24,20 @@ class SingleProcess final : public Backend {
   void Forward(c10::function_ref<void()> pass) override { pass(); }
 
   void Backward(const at::Tensor& loss, double share) override {
-    TORCH_CHECK_VALUE(loss.defined(), "the step returned no loss; return a scalar tensor, or call Backward in it");
-    TORCH_CHECK_VALUE(loss.numel() == 1, "the loss has shape ", loss.sizes(), "; reduce it to a scalar, e.g. by mean()");
+    TORCH_CHECK_VALUE(loss.defined(),
+                      "the step returned no loss; return a scalar tensor, or "
+                      "call Backward in it");
+    TORCH_CHECK_VALUE(loss.numel() == 1, "the loss has shape ", loss.sizes(),
+                      "; reduce it to a scalar, e.g. by mean()");
     TORCH_CHECK_VALUE(loss.requires_grad(),
-                      "the loss has no gradient: it does not depend on a parameter that requires one");
+                      "the loss has no gradient: it does not depend on a "
+                      "parameter that requires one");
     if (share == 1) {
       loss.backward();
     } else {  // as the gradient of the loss itself: no extra kernel
-      loss.backward(at::scalar_tensor(share, loss.options().requires_grad(false)).reshape(loss.sizes()));
+      loss.backward(
+          at::scalar_tensor(share, loss.options().requires_grad(false))
+              .reshape(loss.sizes()));
     }
   }
 
@@ -48,13 +54,15 @@ class SingleProcess final : public Backend {
     at::Tensor divisor;
     if (options.clip.kind == Clip::Kind::kNorm) {
       // Folded into the optimizer's own pass over the gradients.
-      divisor = ClippingDivisor(GradientNorm(gradients), options.divisor, options.clip.limit);
+      divisor = ClippingDivisor(GradientNorm(gradients), options.divisor,
+                                options.clip.limit);
       if (divisor.is_cpu() && divisor.item<double>() == 1) divisor.reset();
     } else if (options.clip.kind == Clip::Kind::kNone) {
       divisor = at::scalar_tensor(options.divisor, gradients.front().options());
     } else {
       if (options.divisor != 1) {
-        for (const at::Tensor& gradient : gradients) gradient.div_(options.divisor);
+        for (const at::Tensor& gradient : gradients)
+          gradient.div_(options.divisor);
       }
       ClipGradients(gradients, options.clip);
     }

@@ -14,8 +14,10 @@ std::string Callback::name() const {
       abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), &std::free);
   std::string name = readable ? readable.get() : mangled;
   // Namespaces only make a table wider.
-  for (const std::string_view noise : {"trainyard::", "(anonymous namespace)::"}) {
-    for (size_t at = name.find(noise); at != std::string::npos; at = name.find(noise)) {
+  for (const std::string_view noise :
+       {"trainyard::", "(anonymous namespace)::"}) {
+    for (size_t at = name.find(noise); at != std::string::npos;
+         at = name.find(noise)) {
       name.erase(at, noise.size());
     }
   }

@@ -1,6 +1,7 @@
-// Callback is the base of everything that watches a run: one named hook per event, each doing
-// nothing until it is overridden. Overrides must be public, so that CallbackHandler can see
-// which there are: an event that a callback does not override costs nothing.
+// Callback is the base of everything that watches a run: one named hook per
+// event, each doing nothing until it is overridden. Overrides must be public,
+// so that CallbackHandler can see which there are: an event that a callback
+// does not override costs nothing.
 //
 //   class PrintLoss final : public Callback {
 //    public:
@@ -9,8 +10,9 @@
 //     }
 //   };
 //
-// What a callback changes (a model, an optimizer) it is given by its own constructor; events
-// are const but for the history at an epoch's end. For one event a lambda will do:
+// What a callback changes (a model, an optimizer) it is given by its own
+// constructor; events are const but for the history at an epoch's end. For one
+// event a lambda will do:
 //
 //   On<StepEnd> count([&](const StepEnd&, Control&) { ++steps; });
 //
@@ -63,8 +65,8 @@ class Callback {
   Callback& operator=(const Callback&) = default;
 };
 
-// A callback that also derives from Handles<Event> receives any event type, a user's own
-// included, through CallbackHandler::Fire.
+// A callback that also derives from Handles<Event> receives any event type, a
+// user's own included, through CallbackHandler::Fire.
 template <class Event>
 class Handles {
  public:
@@ -82,7 +84,9 @@ class On final : public Callback, public Handles<Event> {
       : function_(std::move(function)), priority_(priority) {}
 
   int priority() const override { return priority_; }
-  void Handle(const Event& event, Control& control) override { function_(event, control); }
+  void Handle(const Event& event, Control& control) override {
+    function_(event, control);
+  }
 
  private:
   Function function_;

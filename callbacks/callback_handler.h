@@ -1,12 +1,13 @@
 // CallbackHandler keeps a run's callbacks in order and hands them its events.
 //
 //   CallbackHandler handler(control);
-//   handler.Add(stopper);                  // a variable is borrowed and must outlive the handler
-//   handler.Add(ProgressBar());            // a temporary is kept
-//   handler.Fire(StepEnd{state, batch, output});
+//   handler.Add(stopper);                  // a variable is borrowed and must
+//   outlive the handler handler.Add(ProgressBar());            // a temporary
+//   is kept handler.Fire(StepEnd{state, batch, output});
 //
-// Each event goes only to the callbacks that override its hook, by priority, then in the order
-// they were added. A callback that throws ends the Fire with a CallbackError that names it.
+// Each event goes only to the callbacks that override its hook, by priority,
+// then in the order they were added. A callback that throws ends the Fire with
+// a CallbackError that names it.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_CALLBACK_HANDLER_H_
@@ -31,10 +32,12 @@
 
 namespace trainyard {
 
-// A callback's own exception, nested inside one that says which callback and which event.
+// A callback's own exception, nested inside one that says which callback and
+// which event.
 class CallbackError : public std::runtime_error {
  public:
-  CallbackError(const Callback& callback, std::string_view hook, std::string_view what);
+  CallbackError(const Callback& callback, std::string_view hook,
+                std::string_view what);
 };
 
 enum class Duplicates { kReject, kAllow };
@@ -46,10 +49,12 @@ class CallbackHandler {
   CallbackHandler(const CallbackHandler&) = delete;
   CallbackHandler& operator=(const CallbackHandler&) = delete;
 
-  // Adds a callback and returns it. Two of one class are rejected unless allowed: a second
-  // progress bar or stopper is a mistake far more often than a wish.
+  // Adds a callback and returns it. Two of one class are rejected unless
+  // allowed: a second progress bar or stopper is a mistake far more often than
+  // a wish.
   template <class T>
-  std::remove_reference_t<T>& Add(T&& callback, Duplicates duplicates = Duplicates::kReject) {
+  std::remove_reference_t<T>& Add(T&& callback,
+                                  Duplicates duplicates = Duplicates::kReject) {
     using Class = std::remove_reference_t<T>;
     static_assert(std::is_base_of_v<Callback, Class>, "not a Callback");
     Class* added;
@@ -70,16 +75,18 @@ class CallbackHandler {
   void Fire(const Event& event) {
     constexpr size_t kEvent = IndexOf<Event>();
     if constexpr (kEvent < kNumEvents) {
-      for (const auto& subscriber : std::get<kEvent>(subscribers_)) Call(subscriber, event);
+      for (const auto& subscriber : std::get<kEvent>(subscribers_))
+        Call(subscriber, event);
     } else {
       for (Callback* callback : callbacks_) {
-        if (auto* handles = dynamic_cast<Handles<Event>*>(callback)) handles->Handle(event, control_);
+        if (auto* handles = dynamic_cast<Handles<Event>*>(callback))
+          handles->Handle(event, control_);
       }
     }
   }
 
-  // As Fire, but every callback is called, whatever the ones before it threw. Returns the first
-  // exception, or null.
+  // As Fire, but every callback is called, whatever the ones before it threw.
+  // Returns the first exception, or null.
   std::exception_ptr FireToAll(const RunEnd& event);
 
   // The first callback of class T, or null.
@@ -119,12 +126,15 @@ class CallbackHandler {
   void SubscribeTo(T& callback) {
     using Event = EventAt<kEvent>;
     if constexpr (std::is_base_of_v<Handles<Event>, T>) {
-      Insert<kEvent>({&callback, callback.priority(), [](Callback& to, const Event& event, Control& control) {
+      Insert<kEvent>({&callback, callback.priority(),
+                      [](Callback& to, const Event& event, Control& control) {
                         static_cast<T&>(to).Handle(event, control);
                       }});
     } else if constexpr (Overrides<T, kEvent>()) {
-      Insert<kEvent>({&callback, callback.priority(), [](Callback& to, const Event& event, Control& control) {
-                        (to.*std::get<kEvent>(HooksOf<Callback>()))(event, control);
+      Insert<kEvent>({&callback, callback.priority(),
+                      [](Callback& to, const Event& event, Control& control) {
+                        (to.*std::get<kEvent>(HooksOf<Callback>()))(event,
+                                                                    control);
                       }});
     }
   }
@@ -133,7 +143,8 @@ class CallbackHandler {
   void Insert(const Subscriber<EventAt<kEvent>>& subscriber) {
     auto& list = std::get<kEvent>(subscribers_);
     auto at = list.end();
-    while (at != list.begin() && std::prev(at)->priority > subscriber.priority) --at;
+    while (at != list.begin() && std::prev(at)->priority > subscriber.priority)
+      --at;
     list.insert(at, subscriber);
   }
 
@@ -142,7 +153,8 @@ class CallbackHandler {
     try {
       subscriber.call(*subscriber.callback, event, control_);
     } catch (const std::exception& e) {
-      std::throw_with_nested(CallbackError(*subscriber.callback, kHookNames[IndexOf<Event>()], e.what()));
+      std::throw_with_nested(CallbackError(
+          *subscriber.callback, kHookNames[IndexOf<Event>()], e.what()));
     }
   }
 

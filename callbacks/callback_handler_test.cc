@@ -20,8 +20,12 @@ class Recorder : public Callback {
   Recorder(Log& log, std::string label, int priority = 0)
       : log_(log), label_(std::move(label)), priority_(priority) {}
   int priority() const override { return priority_; }
-  void OnRunStart(const RunStart&, Control&) override { log_.push_back(label_ + ":run"); }
-  void OnEpochStart(const EpochStart&, Control&) override { log_.push_back(label_ + ":epoch"); }
+  void OnRunStart(const RunStart&, Control&) override {
+    log_.push_back(label_ + ":run");
+  }
+  void OnEpochStart(const EpochStart&, Control&) override {
+    log_.push_back(label_ + ":epoch");
+  }
 
  private:
   Log& log_;
@@ -31,8 +35,12 @@ class Recorder : public Callback {
 
 class Thrower final : public Callback {
  public:
-  void OnRunStart(const RunStart&, Control&) override { throw std::runtime_error("no disk"); }
-  void OnRunEnd(const RunEnd&, Control&) override { throw std::runtime_error("no disk"); }
+  void OnRunStart(const RunStart&, Control&) override {
+    throw std::runtime_error("no disk");
+  }
+  void OnRunEnd(const RunEnd&, Control&) override {
+    throw std::runtime_error("no disk");
+  }
 };
 
 struct CoffeeBreak {
@@ -65,7 +73,8 @@ TEST_F(CallbackHandlerTest, CallsInOrderOfPriorityThenOfAdding) {
   handler_.Add(Recorder(log_, "second"), Duplicates::kAllow);
   handler_.Add(Recorder(log_, "early", -5), Duplicates::kAllow);
   handler_.Fire(run_start());
-  EXPECT_THAT(log_, ElementsAre("early:run", "first:run", "second:run", "late:run"));
+  EXPECT_THAT(log_,
+              ElementsAre("early:run", "first:run", "second:run", "late:run"));
 }
 
 TEST_F(CallbackHandlerTest, BorrowsVariablesAndKeepsTemporaries) {
@@ -91,7 +100,8 @@ TEST_F(CallbackHandlerTest, RejectsTwoOfOneClassByName) {
 TEST_F(CallbackHandlerTest, RejectsTheSameObjectEvenWhereDuplicatesAreAllowed) {
   Recorder recorder(log_, "a");
   handler_.Add(recorder);
-  EXPECT_THROW(handler_.Add(recorder, Duplicates::kAllow), std::invalid_argument);
+  EXPECT_THROW(handler_.Add(recorder, Duplicates::kAllow),
+               std::invalid_argument);
 }
 
 TEST_F(CallbackHandlerTest, ErrorNamesCallbackAndHookAndKeepsTheCause) {
@@ -111,13 +121,16 @@ TEST_F(CallbackHandlerTest, FireToAllReachesEveryoneAndReturnsTheFirstError) {
   handler_.Add(On<RunEnd>([&](const RunEnd&, Control&) { ++ended; }));
   const std::string message;
   const InMemoryRunHistory history;
-  const std::exception_ptr error = handler_.FireToAll(RunEnd{state_, history, RunEnding::kFinished, message});
+  const std::exception_ptr error = handler_.FireToAll(
+      RunEnd{state_, history, RunEnding::kFinished, message});
   EXPECT_EQ(ended, 1);
   EXPECT_THROW(std::rethrow_exception(error), CallbackError);
 }
 
 TEST_F(CallbackHandlerTest, FunctionsAreCallbacks) {
-  handler_.Add(On<RunStart>([&](const RunStart&, Control& control) { control.RequestStop("at once"); }));
+  handler_.Add(On<RunStart>([&](const RunStart&, Control& control) {
+    control.RequestStop("at once");
+  }));
   handler_.Fire(run_start());
   EXPECT_EQ(control_.reason(), "at once");
 }
@@ -146,7 +159,9 @@ TEST_F(CallbackHandlerTest, DescribesOnlyWhatIsOverridden) {
   handler_.Add(Recorder(log_, "a", 7));
   handler_.Add(On<RunStart>([](const RunStart&, Control&) {}));
   const std::string table = handler_.Describe();
-  EXPECT_THAT(table, HasSubstr("| OnRunStart | On<RunStart> | 0 |\n|  | Recorder | 7 |\n"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("| OnRunStart | On<RunStart> | 0 |\n|  | Recorder | 7 |\n"));
   EXPECT_THAT(table, HasSubstr("| OnEpochStart | Recorder | 7 |\n"));
   EXPECT_THAT(table, HasSubstr("| OnStepEnd | (none) | |\n"));
   EXPECT_THAT(table, Not(HasSubstr("trainyard::")));
@@ -164,8 +179,9 @@ TEST_F(CallbackHandlerTest, AClassKnownOnlyByItsBaseGetsEveryEvent) {
 // The three lists of hooks.h agree: each hook takes the event at its place.
 template <size_t... kEvents>
 constexpr bool TablesAgree(std::index_sequence<kEvents...>) {
-  return (std::is_same_v<std::tuple_element_t<kEvents, decltype(HooksOf<Callback>())>,
-                         void (Callback::*)(const EventAt<kEvents>&, Control&)> &&
+  return (std::is_same_v<
+              std::tuple_element_t<kEvents, decltype(HooksOf<Callback>())>,
+              void (Callback::*)(const EventAt<kEvents>&, Control&)> &&
           ...);
 }
 static_assert(TablesAgree(std::make_index_sequence<kNumEvents>()));

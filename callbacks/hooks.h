@@ -1,5 +1,6 @@
-// The table that ties each event type to its hook: one list of events, one of their names, one
-// of the hooks, in the same order. Adding an event is one line in each.
+// The table that ties each event type to its hook: one list of events, one of
+// their names, one of the hooks, in the same order. Adding an event is one line
+// in each.
 #ifndef TRAINYARD_CALLBACKS_HOOKS_H_
 #define TRAINYARD_CALLBACKS_HOOKS_H_
 
@@ -15,26 +16,30 @@
 
 namespace trainyard {
 
-using Events = std::tuple<InitEnd, RunStart, EpochStart, StepStart, ForwardEnd, LossEnd, BackwardEnd,
-                          GradientsReady, UpdateEnd, StepEnd, TrainEpochEnd, EvalStart, EvalStepStart,
+using Events = std::tuple<InitEnd, RunStart, EpochStart, StepStart, ForwardEnd,
+                          LossEnd, BackwardEnd, GradientsReady, UpdateEnd,
+                          StepEnd, TrainEpochEnd, EvalStart, EvalStepStart,
                           EvalStepEnd, EvalEnd, EpochEnd, Stop, Cancel, RunEnd>;
 
 inline constexpr size_t kNumEvents = std::tuple_size_v<Events>;
 
 inline constexpr std::array<std::string_view, kNumEvents> kHookNames = {
-    "OnInitEnd",     "OnRunStart",       "OnEpochStart", "OnStepStart", "OnForwardEnd",
-    "OnLossEnd",     "OnBackwardEnd",    "OnGradientsReady", "OnUpdateEnd", "OnStepEnd",
-    "OnTrainEpochEnd", "OnEvalStart",    "OnEvalStepStart", "OnEvalStepEnd", "OnEvalEnd",
-    "OnEpochEnd",    "OnStop",           "OnCancel",     "OnRunEnd"};
+    "OnInitEnd",       "OnRunStart",    "OnEpochStart",    "OnStepStart",
+    "OnForwardEnd",    "OnLossEnd",     "OnBackwardEnd",   "OnGradientsReady",
+    "OnUpdateEnd",     "OnStepEnd",     "OnTrainEpochEnd", "OnEvalStart",
+    "OnEvalStepStart", "OnEvalStepEnd", "OnEvalEnd",       "OnEpochEnd",
+    "OnStop",          "OnCancel",      "OnRunEnd"};
 
-// The hooks of T. Where T does not override one, its type is that of the base's.
+// The hooks of T. Where T does not override one, its type is that of the
+// base's.
 template <class T>
 constexpr auto HooksOf() {
   return std::make_tuple(
-      &T::OnInitEnd, &T::OnRunStart, &T::OnEpochStart, &T::OnStepStart, &T::OnForwardEnd,
-      &T::OnLossEnd, &T::OnBackwardEnd, &T::OnGradientsReady, &T::OnUpdateEnd, &T::OnStepEnd,
-      &T::OnTrainEpochEnd, &T::OnEvalStart, &T::OnEvalStepStart, &T::OnEvalStepEnd, &T::OnEvalEnd,
-      &T::OnEpochEnd, &T::OnStop, &T::OnCancel, &T::OnRunEnd);
+      &T::OnInitEnd, &T::OnRunStart, &T::OnEpochStart, &T::OnStepStart,
+      &T::OnForwardEnd, &T::OnLossEnd, &T::OnBackwardEnd, &T::OnGradientsReady,
+      &T::OnUpdateEnd, &T::OnStepEnd, &T::OnTrainEpochEnd, &T::OnEvalStart,
+      &T::OnEvalStepStart, &T::OnEvalStepEnd, &T::OnEvalEnd, &T::OnEpochEnd,
+      &T::OnStop, &T::OnCancel, &T::OnRunEnd);
 }
 
 template <size_t kEvent>
@@ -52,7 +57,8 @@ constexpr size_t IndexOf() {
   }
 }
 
-// Whether the class T does anything at the event. For the base itself it is unknown: yes.
+// Whether the class T does anything at the event. For the base itself it is
+// unknown: yes.
 template <class T, size_t kEvent>
 constexpr bool Overrides() {
   using Own = std::tuple_element_t<kEvent, decltype(HooksOf<T>())>;

@@ -18,10 +18,14 @@ MetricMeans::Mean& MetricMeans::Find(std::string_view name) {
   return means_.back();
 }
 
-void MetricMeans::Add(std::string_view name, const at::Tensor& value, double weight) {
-  TORCH_CHECK_VALUE(value.defined() && value.numel() == 1, "metric \"", name, "\" is not a scalar but ",
-                    value.defined() ? c10::str("of shape ", value.sizes()) : std::string("undefined"));
-  TORCH_CHECK_VALUE(weight > 0, "metric \"", name, "\": its weight is ", weight, "; it must be above 0");
+void MetricMeans::Add(std::string_view name, const at::Tensor& value,
+                      double weight) {
+  TORCH_CHECK_VALUE(value.defined() && value.numel() == 1, "metric \"", name,
+                    "\" is not a scalar but ",
+                    value.defined() ? c10::str("of shape ", value.sizes())
+                                    : std::string("undefined"));
+  TORCH_CHECK_VALUE(weight > 0, "metric \"", name, "\": its weight is ", weight,
+                    "; it must be above 0");
   Mean& mean = Find(name);
   mean.weight += weight;
   if (value.is_cpu()) {
@@ -29,14 +33,16 @@ void MetricMeans::Add(std::string_view name, const at::Tensor& value, double wei
     return;
   }
   const at::NoGradGuard no_gradients;
-  if (!mean.device_sum.defined()) mean.device_sum = at::zeros({}, value.options().dtype(at::kDouble));
+  if (!mean.device_sum.defined())
+    mean.device_sum = at::zeros({}, value.options().dtype(at::kDouble));
   mean.device_sum.add_(value.detach().reshape({}), weight);
 }
 
 std::map<std::string, double> MetricMeans::Read() const {
   std::map<std::string, double> means;
   for (const Mean& mean : means_) {
-    const double device_sum = mean.device_sum.defined() ? mean.device_sum.item<double>() : 0;
+    const double device_sum =
+        mean.device_sum.defined() ? mean.device_sum.item<double>() : 0;
     means[mean.name] = (mean.sum + device_sum) / mean.weight;
   }
   return means;

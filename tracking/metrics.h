@@ -1,5 +1,5 @@
-// MetricMeans accumulates weighted means of a pass over data, by name. Values stay on their
-// device until Read: adding one does not wait for it.
+// MetricMeans accumulates weighted means of a pass over data, by name. Values
+// stay on their device until Read: adding one does not wait for it.
 //
 //   MetricMeans means;
 //   means.Add("loss", loss, /*weight=*/batch.size());
@@ -32,8 +32,9 @@ class MetricMeans {
  private:
   struct Mean {
     std::string name;
-    double sum = 0;         // of values on the CPU
-    at::Tensor device_sum;  // of the others; float64, since long sums lose digits
+    double sum = 0;  // of values on the CPU
+    at::Tensor
+        device_sum;  // of the others; float64, since long sums lose digits
     double weight = 0;
   };
   Mean& Find(std::string_view name);

@@ -31,7 +31,8 @@ TEST(MetricMeansTest, NamesMayComeInAnyOrder) {
   }
   means.Add("b", Scalar(20), 1);
   means.Add("a", Scalar(2), 1);
-  EXPECT_THAT(means.Read(), ElementsAre(Pair("a", 2), Pair("b", 20), Pair("c", 7)));
+  EXPECT_THAT(means.Read(),
+              ElementsAre(Pair("a", 2), Pair("b", 20), Pair("c", 7)));
 }
 
 TEST(MetricMeansTest, ManySmallValuesDoNotLoseDigits) {
@@ -60,7 +61,9 @@ TEST(MetricMeansTest, RefusesWhatIsNoMean) {
     means.Add("loss", at::zeros({2, 3}), 1);
     FAIL() << "a matrix passed for a scalar";
   } catch (const c10::ValueError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("metric \"loss\" is not a scalar but of shape [2, 3]"));
+    EXPECT_THAT(
+        e.what(),
+        HasSubstr("metric \"loss\" is not a scalar but of shape [2, 3]"));
   }
   EXPECT_THROW(means.Add("loss", at::Tensor(), 1), c10::ValueError);
   EXPECT_THROW(means.Add("loss", Scalar(1), 0), c10::ValueError);

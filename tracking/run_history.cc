@@ -4,7 +4,9 @@
 
 namespace trainyard {
 
-void InMemoryRunHistory::Update(const std::string& name, double value) { values_[prefix_ + name].push_back(value); }
+void InMemoryRunHistory::Update(const std::string& name, double value) {
+  values_[prefix_ + name].push_back(value);
+}
 
 std::vector<std::string> InMemoryRunHistory::Names() const {
   std::vector<std::string> names;
@@ -21,8 +23,10 @@ double InMemoryRunHistory::Latest(const std::string& name) const {
   const auto found = values_.find(name);
   if (found != values_.end()) return found->second.back();
   std::string known;
-  for (const auto& [other, values] : values_) known += (known.empty() ? "" : ", ") + other;
-  throw std::out_of_range("RunHistory: no metric \"" + name + "\"; there are: " + (known.empty() ? "none" : known));
+  for (const auto& [other, values] : values_)
+    known += (known.empty() ? "" : ", ") + other;
+  throw std::out_of_range("RunHistory: no metric \"" + name +
+                          "\"; there are: " + (known.empty() ? "none" : known));
 }
 
 void InMemoryRunHistory::Reset() {

@@ -1,4 +1,5 @@
-// RunHistory is what a run has measured: for each metric its values in order, one per epoch.
+// RunHistory is what a run has measured: for each metric its values in order,
+// one per epoch.
 //
 //   InMemoryRunHistory history;
 //   history.Update("train_loss", 0.7);
@@ -33,9 +34,11 @@ class RunHistory {
 
   // All names, prefix included, in name order.
   virtual std::vector<std::string> Names() const = 0;
-  // All values of a metric, oldest first; none for a name that was never updated.
+  // All values of a metric, oldest first; none for a name that was never
+  // updated.
   virtual std::vector<double> Values(const std::string& name) const = 0;
-  // Throws std::out_of_range, which lists the known names, if there is no such metric.
+  // Throws std::out_of_range, which lists the known names, if there is no such
+  // metric.
   virtual double Latest(const std::string& name) const = 0;
 
   // Forgets values and epochs; the prefix stays.

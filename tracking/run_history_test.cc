@@ -47,7 +47,9 @@ TEST(InMemoryRunHistoryTest, UnknownMetricNamesTheKnownOnes) {
     history.Latest("loss");
     FAIL() << "an unknown metric had a value";
   } catch (const std::out_of_range& e) {
-    EXPECT_STREQ(e.what(), "RunHistory: no metric \"loss\"; there are: eval_loss, train_loss");
+    EXPECT_STREQ(
+        e.what(),
+        "RunHistory: no metric \"loss\"; there are: eval_loss, train_loss");
   }
 }
 

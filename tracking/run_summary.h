@@ -1,6 +1,8 @@
-// RunSummary is what a run came to, in a dozen numbers: for scripts that compare runs.
+// RunSummary is what a run came to, in a dozen numbers: for scripts that
+// compare runs.
 //
-//   const absl::Status written = WriteRunSummary(summary, "/tmp/run/summary.json");
+//   const absl::Status written = WriteRunSummary(summary,
+//   "/tmp/run/summary.json");
 //
 // Free of libtorch. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_RUN_SUMMARY_H_
@@ -27,11 +29,14 @@ struct RunSummary {
   uint32_t state_crc32c = 0;
 };
 
-// One flat JSON object, one line per number. A number that is not finite is null, as JSON asks.
+// One flat JSON object, one line per number. A number that is not finite is
+// null, as JSON asks.
 std::string ToJson(const RunSummary& summary);
 
-// Writes it as a whole or not at all: an earlier file stays until the new one is complete.
-absl::Status WriteRunSummary(const RunSummary& summary, const std::string& path);
+// Writes it as a whole or not at all: an earlier file stays until the new one
+// is complete.
+absl::Status WriteRunSummary(const RunSummary& summary,
+                             const std::string& path);
 
 }  // namespace trainyard
 

@@ -34,7 +34,9 @@ constexpr char kJson[] = R"({
 }
 )";
 
-TEST(RunSummaryTest, IsOneFlatJsonObject) { EXPECT_EQ(ToJson(Summary()), kJson); }
+TEST(RunSummaryTest, IsOneFlatJsonObject) {
+  EXPECT_EQ(ToJson(Summary()), kJson);
+}
 
 TEST(RunSummaryTest, WritesTheFileAndNothingElse) {
   const std::string folder = ::testing::TempDir() + "/run_summary";
@@ -48,9 +50,11 @@ TEST(RunSummaryTest, WritesTheFileAndNothingElse) {
 }
 
 TEST(RunSummaryTest, SaysWhatCannotBeWritten) {
-  const absl::Status status = WriteRunSummary(Summary(), "/no/such/folder/summary.json");
+  const absl::Status status =
+      WriteRunSummary(Summary(), "/no/such/folder/summary.json");
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("/no/such/folder/summary.json"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("/no/such/folder/summary.json"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Control is how anything that runs inside the loop asks for its end. The loop reads it at
-// step boundaries, so that a batch is never left half done; stopping is not an exception.
+// Control is how anything that runs inside the loop asks for its end. The loop
+// reads it at step boundaries, so that a batch is never left half done;
+// stopping is not an exception.
 //
 //   void OnEvalEnd(const EvalEnd& e, Control& control) override {
 //     if (e.metrics.at("eval_loss") < 0.1) control.RequestStop("good enough");

@@ -23,13 +23,17 @@ class EvalContext final : public StepContext {
   }
 
  private:
-  static void Refuse(const char* what) { TORCH_CHECK_VALUE(false, "EvalStep called ", what, "; evaluation does not train"); }
+  static void Refuse(const char* what) {
+    TORCH_CHECK_VALUE(false, "EvalStep called ", what,
+                      "; evaluation does not train");
+  }
   const StepState& state_;
 };
 
 }  // namespace
 
-Metrics Evaluate(const EvaluationParts& parts, Loader& loader, const std::string& name) {
+Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
+                 const std::string& name) {
   const at::NoGradGuard no_gradients;
   StepState state = parts.state;
   state.ResetEpoch();
@@ -41,15 +45,18 @@ Metrics Evaluate(const EvaluationParts& parts, Loader& loader, const std::string
     const AnyBatch batch = next->To(parts.backend.device());
     parts.callbacks.Fire(EvalStepStart{state, batch});
     StepOutput output;
-    parts.backend.Forward([&] { output = parts.task.EvalStep(batch, context); });
+    parts.backend.Forward(
+        [&] { output = parts.task.EvalStep(batch, context); });
     if (output.weight == 0) output.weight = static_cast<double>(batch.size());
     if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
-    for (const auto& [metric, value] : output.metrics) means.Add(metric, value, output.weight);
+    for (const auto& [metric, value] : output.metrics)
+      means.Add(metric, value, output.weight);
     state.IncrementBatch({.batch_size = batch.size(), .is_training = false});
     parts.callbacks.Fire(EvalStepEnd{state, batch, output});
   }
   Metrics metrics;
-  for (const auto& [metric, value] : means.Read()) metrics[name + "_" + metric] = value;
+  for (const auto& [metric, value] : means.Read())
+    metrics[name + "_" + metric] = value;
   return metrics;
 }
 

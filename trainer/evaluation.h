@@ -1,5 +1,6 @@
-// Evaluate runs a task over a dataset once, without gradients, and returns the means of its loss
-// and metrics over all records, under the set's name: "eval_loss", "eval_accuracy".
+// Evaluate runs a task over a dataset once, without gradients, and returns the
+// means of its loss and metrics over all records, under the set's name:
+// "eval_loss", "eval_accuracy".
 //
 // The caller puts the models into evaluation mode.
 #ifndef TRAINYARD_TRAINER_EVALUATION_H_
@@ -25,7 +26,8 @@ struct EvaluationParts {
 };
 
 // The caller records the metrics and fires EvalEnd.
-Metrics Evaluate(const EvaluationParts& parts, Loader& loader, const std::string& name);
+Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
+                 const std::string& name);
 
 }  // namespace trainyard
 

@@ -1,10 +1,13 @@
-// The moments of a run, each a struct that holds what is known then. An event is valid only
-// during the call that receives it. Tensors are passed as they are, still on the device:
-// reading one waits for the device, so read only what is needed.
+// The moments of a run, each a struct that holds what is known then. An event
+// is valid only during the call that receives it. Tensors are passed as they
+// are, still on the device: reading one waits for the device, so read only what
+// is needed.
 //
-// The history of an epoch's end takes what a callback has measured in it; all else is const.
+// The history of an epoch's end takes what a callback has measured in it; all
+// else is const.
 //
-// The loop fires them in this order (indented: once per turn of the loop above it):
+// The loop fires them in this order (indented: once per turn of the loop above
+// it):
 //
 //   InitEnd
 //   RunStart

@@ -18,7 +18,8 @@ TEST(GradWindowTest, EqualBatchesNeedNoCorrection) {
   for (const int batches : {2, 3, 5, 7, 16}) {
     GradWindow window;
     window.Start(batches);
-    for (int batch = 0; batch < batches; ++batch) EXPECT_EQ(window.Add(3), 3.0 / (3 * batches));
+    for (int batch = 0; batch < batches; ++batch)
+      EXPECT_EQ(window.Add(3), 3.0 / (3 * batches));
     EXPECT_EQ(window.divisor(), 1) << batches;
   }
 }

@@ -1,5 +1,5 @@
-// Ready losses and metrics of outputs and target, each the mean over the batch, as a scalar
-// that stays on the device.
+// Ready losses and metrics of outputs and target, each the mean over the batch,
+// as a scalar that stays on the device.
 #ifndef TRAINYARD_TRAINER_LOSSES_H_
 #define TRAINYARD_TRAINER_LOSSES_H_
 
@@ -9,8 +9,10 @@
 
 namespace trainyard {
 
-// Cross entropy of logits (N x classes) and class numbers (N). REQUIRES: 0 <= smoothing <= 1.
-std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> CrossEntropy(double label_smoothing = 0);
+// Cross entropy of logits (N x classes) and class numbers (N). REQUIRES: 0 <=
+// smoothing <= 1.
+std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> CrossEntropy(
+    double label_smoothing = 0);
 
 // Share of the batch whose largest logit is at the target's class.
 std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> Accuracy();

@@ -8,26 +8,36 @@
 namespace trainyard {
 namespace {
 
-at::Tensor Logits() { return at::tensor({1.0F, 2.0F, 3.0F, 0.0F, 0.0F, 0.0F}).view({2, 3}); }
+at::Tensor Logits() {
+  return at::tensor({1.0F, 2.0F, 3.0F, 0.0F, 0.0F, 0.0F}).view({2, 3});
+}
 
 TEST(CrossEntropyTest, IsTheMeanOfMinusLogProbabilities) {
-  const double first = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0)) - 3;
+  const double first =
+      std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0)) - 3;
   const double second = std::log(3.0);
-  EXPECT_NEAR(CrossEntropy()(Logits(), at::tensor({2, 0}, at::kLong)).item<double>(), (first + second) / 2, 1e-6);
+  EXPECT_NEAR(
+      CrossEntropy()(Logits(), at::tensor({2, 0}, at::kLong)).item<double>(),
+      (first + second) / 2, 1e-6);
 }
 
 TEST(CrossEntropyTest, SmoothingMovesWeightToAllClasses) {
   const double sum = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0));
   const double first = 0.9 * (sum - 3) + 0.1 * (3 * sum - 6) / 3;
   const double second = std::log(3.0);
-  EXPECT_NEAR(CrossEntropy(0.1)(Logits(), at::tensor({2, 0}, at::kLong)).item<double>(), (first + second) / 2, 1e-6);
+  EXPECT_NEAR(
+      CrossEntropy(0.1)(Logits(), at::tensor({2, 0}, at::kLong)).item<double>(),
+      (first + second) / 2, 1e-6);
   EXPECT_THROW(CrossEntropy(-0.1), c10::ValueError);
   EXPECT_THROW(CrossEntropy(1.1), c10::ValueError);
 }
 
 TEST(AccuracyTest, IsTheShareOfRightRows) {
-  const at::Tensor logits = at::tensor({1.0F, 2.0F, 5.0F, 4.0F, 0.0F, 9.0F, 3.0F, 1.0F}).view({4, 2});
-  EXPECT_EQ(Accuracy()(logits, at::tensor({1, 0, 0, 0}, at::kLong)).item<double>(), 0.75);
+  const at::Tensor logits =
+      at::tensor({1.0F, 2.0F, 5.0F, 4.0F, 0.0F, 9.0F, 3.0F, 1.0F}).view({4, 2});
+  EXPECT_EQ(
+      Accuracy()(logits, at::tensor({1, 0, 0, 0}, at::kLong)).item<double>(),
+      0.75);
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace trainyard {
 
 std::string ErrorMessage(const std::exception& error) {
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
-  return torch_error == nullptr ? error.what() : torch_error->what_without_backtrace();
+  return torch_error == nullptr ? error.what()
+                                : torch_error->what_without_backtrace();
 }
 
 int Main(const std::function<void()>& program) {
@@ -20,7 +21,8 @@ int Main(const std::function<void()>& program) {
     std::fflush(stdout);
     std::fprintf(stderr, "error: %s\n", ErrorMessage(e).c_str());
   } catch (...) {
-    std::fprintf(stderr, "error: something was thrown that is not an exception\n");
+    std::fprintf(stderr,
+                 "error: something was thrown that is not an exception\n");
   }
   return EXIT_FAILURE;
 }

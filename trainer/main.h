@@ -1,5 +1,5 @@
-// Main is the last frame of a program: it runs the function and turns whatever it throws into
-// one line on standard error and an exit code.
+// Main is the last frame of a program: it runs the function and turns whatever
+// it throws into one line on standard error and an exit code.
 //
 //   int main(int argc, char** argv) {
 //     absl::ParseCommandLine(argc, argv);
@@ -18,7 +18,8 @@ namespace trainyard {
 
 int Main(const std::function<void()>& program);
 
-// What a person should read of an exception: libtorch's own come without their backtrace.
+// What a person should read of an exception: libtorch's own come without their
+// backtrace.
 std::string ErrorMessage(const std::exception& error);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// OrThrow is the bridge from a status to an exception, for programs: the status's message becomes
-// the exception's, which Main prints.
+// OrThrow is the bridge from a status to an exception, for programs: the
+// status's message becomes the exception's, which Main prints.
 //
 //   const at::Tensor images = OrThrow(ReadIdxFile(path));
 #ifndef TRAINYARD_TRAINER_OR_THROW_H_

@@ -8,7 +8,9 @@ namespace trainyard {
 namespace {
 
 TEST(OrThrowTest, GivesTheValue) {
-  EXPECT_EQ(*OrThrow(absl::StatusOr<std::unique_ptr<int>>(std::make_unique<int>(7))), 7);
+  EXPECT_EQ(
+      *OrThrow(absl::StatusOr<std::unique_ptr<int>>(std::make_unique<int>(7))),
+      7);
   EXPECT_NO_THROW(OrThrow(absl::OkStatus()));
 }
 

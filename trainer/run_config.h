@@ -1,5 +1,6 @@
-// RunConfig is the record of what a run will do, made once before it starts and shown to
-// every callback. It holds numbers and names only, so that it can be printed and compared.
+// RunConfig is the record of what a run will do, made once before it starts and
+// shown to every callback. It holds numbers and names only, so that it can be
+// printed and compared.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_RUN_CONFIG_H_

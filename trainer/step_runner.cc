@@ -30,7 +30,8 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
   parts_.callbacks.Fire(BackwardEnd{state, output});
   if (!update_called_) Update(parts_.optimizer, clip_);
 
-  state.IncrementBatch({.batch_size = batch.size()});  // the update is counted where it is made
+  state.IncrementBatch(
+      {.batch_size = batch.size()});  // the update is counted where it is made
   parts_.callbacks.Fire(StepEnd{state, batch, output});
   return output;
 }
@@ -40,8 +41,11 @@ void StepRunner::ForwardDone(const at::Tensor& outputs) {
 }
 
 void StepRunner::Backward(const at::Tensor& loss, double weight) {
-  // Several losses of one batch are over the same records: they are counted once.
-  if (!share_) share_ = window_.Add(weight == 0 ? static_cast<double>(batch_->size()) : weight);
+  // Several losses of one batch are over the same records: they are counted
+  // once.
+  if (!share_)
+    share_ =
+        window_.Add(weight == 0 ? static_cast<double>(batch_->size()) : weight);
   parts_.backend.Backward(loss, *share_);
 }
 
@@ -50,7 +54,8 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   if (!is_boundary_) return false;
   parts_.backend.FinishGradients(optimizer);
   parts_.callbacks.Fire(GradientsReady{parts_.state, window_.divisor()});
-  const bool updated = parts_.backend.Update(optimizer, {.divisor = window_.divisor(), .clip = clip});
+  const bool updated = parts_.backend.Update(
+      optimizer, {.divisor = window_.divisor(), .clip = clip});
   if (updated && !updated_) {
     updated_ = true;
     ++parts_.state.optimizer_step;

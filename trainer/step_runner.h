@@ -1,8 +1,9 @@
-// StepRunner trains on one batch at a time: forward, loss, backward, and at the end of an
-// accumulation window the update. It is the inside of the trainer's loop, usable in another.
+// StepRunner trains on one batch at a time: forward, loss, backward, and at the
+// end of an accumulation window the update. It is the inside of the trainer's
+// loop, usable in another.
 //
-//   StepRunner runner({task, optimizer, backend, handler, state}, ClipNorm(1), &lr);
-//   const StepOutput output = runner.Run(batch, /*batches_left=*/10);
+//   StepRunner runner({task, optimizer, backend, handler, state}, ClipNorm(1),
+//   &lr); const StepOutput output = runner.Run(batch, /*batches_left=*/10);
 //
 // Thread-compatible. Borrows all it is given.
 #ifndef TRAINYARD_TRAINER_STEP_RUNNER_H_
@@ -40,8 +41,8 @@ class StepRunner final : public StepContext {
   // `schedule` may be null.
   StepRunner(const Parts& parts, Clip clip, ScheduledField* schedule);
 
-  // Trains on the batch. `batches_left` of the epoch count this one: the last ends a window.
-  // The output's weight is filled in.
+  // Trains on the batch. `batches_left` of the epoch count this one: the last
+  // ends a window. The output's weight is filled in.
   StepOutput Run(const AnyBatch& batch, int64_t batches_left);
 
   const StepState& state() const override { return parts_.state; }

@@ -1,5 +1,6 @@
-// StepState counts where a run is. It is a plain value: no tensors, no clock, and its
-// counters mean the same for any number of processes and accumulation steps.
+// StepState counts where a run is. It is a plain value: no tensors, no clock,
+// and its counters mean the same for any number of processes and accumulation
+// steps.
 //
 //   StepState state{.grad_accum_steps = 4};
 //   const bool update = state.IsGradAccumBoundary(/*is_last_batch=*/false);
@@ -16,7 +17,8 @@ namespace trainyard {
 struct StepState {
   // Batches finished in this epoch, on this process.
   int64_t batch_idx = 0;
-  // Optimizer updates since the run began. Updates that were skipped do not count.
+  // Optimizer updates since the run began. Updates that were skipped do not
+  // count.
   int64_t optimizer_step = 0;
   // Samples trained on since the run began, over all processes.
   int64_t samples_seen = 0;
@@ -36,8 +38,8 @@ struct StepState {
     bool is_training = true;
   };
 
-  // Whether the current batch ends an accumulation window. The epoch's last batch always
-  // does, so that no gradient is carried over or lost.
+  // Whether the current batch ends an accumulation window. The epoch's last
+  // batch always does, so that no gradient is carried over or lost.
   bool IsGradAccumBoundary(bool is_last_batch) const;
 
   // Counts the current batch as done.

@@ -10,7 +10,9 @@ TEST(StepStateTest, HeaderExample) {
   const bool update = state.IsGradAccumBoundary(/*is_last_batch=*/false);
   state.IncrementBatch({.batch_size = 32, .did_optimizer_step = update});
   EXPECT_FALSE(update);
-  EXPECT_EQ(state, (StepState{.batch_idx = 1, .samples_seen = 32, .grad_accum_steps = 4}));
+  EXPECT_EQ(
+      state,
+      (StepState{.batch_idx = 1, .samples_seen = 32, .grad_accum_steps = 4}));
 }
 
 TEST(StepStateTest, StartsAtZeroWithOneProcessAndNoAccumulation) {
@@ -49,14 +51,17 @@ TEST(StepStateTest, SkippedUpdateDoesNotCount) {
 
 TEST(StepStateTest, EvaluationOnlyAdvancesTheBatch) {
   StepState state;
-  state.IncrementBatch({.batch_size = 8, .did_optimizer_step = true, .is_training = false});
+  state.IncrementBatch(
+      {.batch_size = 8, .did_optimizer_step = true, .is_training = false});
   EXPECT_EQ(state, (StepState{.batch_idx = 1}));
 }
 
 TEST(StepStateTest, ResetEpochKeepsTheRunsCounters) {
-  StepState state{.batch_idx = 9, .optimizer_step = 3, .samples_seen = 90, .epoch = 1};
+  StepState state{
+      .batch_idx = 9, .optimizer_step = 3, .samples_seen = 90, .epoch = 1};
   state.ResetEpoch();
-  EXPECT_EQ(state, (StepState{.optimizer_step = 3, .samples_seen = 90, .epoch = 1}));
+  EXPECT_EQ(state,
+            (StepState{.optimizer_step = 3, .samples_seen = 90, .epoch = 1}));
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Supervised is the ready task: a model from input to outputs, a loss of outputs and target,
-// and metrics for evaluation.
+// Supervised is the ready task: a model from input to outputs, a loss of
+// outputs and target, and metrics for evaluation.
 //
-//   Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}), optimizer, *backend);
+//   Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy",
+//   Accuracy()}}), optimizer, *backend);
 //
-// The model is any torch::nn module with `at::Tensor forward(const at::Tensor&)` (or by value).
+// The model is any torch::nn module with `at::Tensor forward(const
+// at::Tensor&)` (or by value).
 #ifndef TRAINYARD_TRAINER_SUPERVISED_H_
 #define TRAINYARD_TRAINER_SUPERVISED_H_
 
@@ -20,8 +22,10 @@
 
 namespace trainyard {
 
-// The mean over a batch of something that compares outputs with the target: a scalar.
-using LossFunction = std::function<at::Tensor(const at::Tensor& outputs, const at::Tensor& target)>;
+// The mean over a batch of something that compares outputs with the target: a
+// scalar.
+using LossFunction = std::function<at::Tensor(const at::Tensor& outputs,
+                                              const at::Tensor& target)>;
 
 using NamedMetrics = std::vector<std::pair<std::string, LossFunction>>;
 
@@ -29,8 +33,11 @@ template <class Model>
 class SupervisedTask final : public TaskOf<Example> {
  public:
   SupervisedTask(Model model, LossFunction loss, NamedMetrics metrics)
-      : model_(std::move(model)), loss_(std::move(loss)), metrics_(std::move(metrics)) {
-    TORCH_CHECK_VALUE(loss_ != nullptr, "Supervised: there is no loss function");
+      : model_(std::move(model)),
+        loss_(std::move(loss)),
+        metrics_(std::move(metrics)) {
+    TORCH_CHECK_VALUE(loss_ != nullptr,
+                      "Supervised: there is no loss function");
     AddModel("model", model_.ptr());
   }
 
@@ -44,7 +51,8 @@ class SupervisedTask final : public TaskOf<Example> {
     const at::Tensor outputs = model_->forward(batch.input);
     step.ForwardDone(outputs);
     StepOutput output{.loss = loss_(outputs, batch.target)};
-    for (const auto& [name, metric] : metrics_) output.metrics.emplace_back(name, metric(outputs, batch.target));
+    for (const auto& [name, metric] : metrics_)
+      output.metrics.emplace_back(name, metric(outputs, batch.target));
     return output;
   }
 
@@ -54,10 +62,13 @@ class SupervisedTask final : public TaskOf<Example> {
   NamedMetrics metrics_;
 };
 
-// `model` is a module holder (what TORCH_MODULE makes), so it is shared and not copied.
+// `model` is a module holder (what TORCH_MODULE makes), so it is shared and not
+// copied.
 template <class Model>
-std::unique_ptr<Task> Supervised(Model model, LossFunction loss, NamedMetrics metrics = {}) {
-  return std::make_unique<SupervisedTask<Model>>(std::move(model), std::move(loss), std::move(metrics));
+std::unique_ptr<Task> Supervised(Model model, LossFunction loss,
+                                 NamedMetrics metrics = {}) {
+  return std::make_unique<SupervisedTask<Model>>(
+      std::move(model), std::move(loss), std::move(metrics));
 }
 
 }  // namespace trainyard

@@ -7,9 +7,12 @@
 
 namespace trainyard {
 
-void Task::AddModel(std::string name, std::shared_ptr<torch::nn::Module> model) {
+void Task::AddModel(std::string name,
+                    std::shared_ptr<torch::nn::Module> model) {
   TORCH_CHECK_VALUE(model != nullptr, "Task: model \"", name, "\" is empty");
-  for (const auto& [other, module] : models_) TORCH_CHECK_VALUE(other != name, "Task: two models are named \"", name, "\"");
+  for (const auto& [other, module] : models_)
+    TORCH_CHECK_VALUE(other != name, "Task: two models are named \"", name,
+                      "\"");
   models_.emplace_back(std::move(name), std::move(model));
 }
 
@@ -27,10 +30,15 @@ std::vector<NamedTensor> Task::State() const {
   std::vector<NamedTensor> state;
   for (const auto& [name, model] : models_) {
     const std::string prefix = models_.size() == 1 ? "" : name + ".";
-    for (const auto& item : model->named_parameters()) state.push_back({prefix + item.key(), item.value()});
-    for (const auto& item : model->named_buffers()) state.push_back({prefix + item.key(), item.value()});
+    for (const auto& item : model->named_parameters())
+      state.push_back({prefix + item.key(), item.value()});
+    for (const auto& item : model->named_buffers())
+      state.push_back({prefix + item.key(), item.value()});
   }
-  std::sort(state.begin(), state.end(), [](const NamedTensor& a, const NamedTensor& b) { return a.name < b.name; });
+  std::sort(state.begin(), state.end(),
+            [](const NamedTensor& a, const NamedTensor& b) {
+              return a.name < b.name;
+            });
   return state;
 }
 

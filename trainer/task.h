@@ -1,16 +1,19 @@
-// Task is the user's part of training: what one batch means. The trainer does the rest.
+// Task is the user's part of training: what one batch means. The trainer does
+// the rest.
 //
 //   class MyTask final : public TaskOf<ImageBatch> {
 //    public:
 //     explicit MyTask(Net net) : net_(net) { AddModel("net", net.ptr()); }
-//     StepOutput TrainStep(const ImageBatch& batch, StepContext& step) override {
+//     StepOutput TrainStep(const ImageBatch& batch, StepContext& step) override
+//     {
 //       return {.loss = Loss(net_->forward(batch.image), batch.label)};
 //     }
 //     …
 //   };
 //
-// A task that returns a loss and no more gets backward and update done for it. One that drives
-// several optimizers calls step.Backward and step.Update itself, in any order.
+// A task that returns a loss and no more gets backward and update done for it.
+// One that drives several optimizers calls step.Backward and step.Update
+// itself, in any order.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TASK_H_
@@ -42,7 +45,8 @@ struct StepOutput {
   at::Tensor loss;
   // How many records (or tokens) the means are over. 0: the batch's size.
   double weight = 0;
-  // Other means over the same records, by name, in the same order at every step.
+  // Other means over the same records, by name, in the same order at every
+  // step.
   std::vector<std::pair<std::string, at::Tensor>> metrics = {};
 };
 
@@ -56,12 +60,12 @@ class StepContext {
   // Tells the callbacks of OnForwardEnd that the outputs are there.
   virtual void ForwardDone(const at::Tensor& outputs) = 0;
 
-  // Adds the gradients of the loss, its share of the accumulation window. `weight` as in
-  // StepOutput.
+  // Adds the gradients of the loss, its share of the accumulation window.
+  // `weight` as in StepOutput.
   virtual void Backward(const at::Tensor& loss, double weight = 0) = 0;
 
-  // At a window's end: clips, updates and zeroes the gradients. Before it: nothing. Returns
-  // whether the parameters changed.
+  // At a window's end: clips, updates and zeroes the gradients. Before it:
+  // nothing. Returns whether the parameters changed.
   virtual bool Update(Optimizer& optimizer, const Clip& clip = {}) = 0;
 };
 
@@ -79,8 +83,8 @@ class Task {
   // All models to the device.
   void To(at::Device device);
 
-  // Every parameter and buffer of every model as "<model>.<name>", in name order. A single
-  // model's name is left out.
+  // Every parameter and buffer of every model as "<model>.<name>", in name
+  // order. A single model's name is left out.
   std::vector<NamedTensor> State() const;
 
  protected:
@@ -88,7 +92,8 @@ class Task {
   void AddModel(std::string name, std::shared_ptr<torch::nn::Module> model);
 
  private:
-  std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>> models_;
+  std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>
+      models_;
 };
 
 // A task whose batches are of type B.
@@ -98,8 +103,12 @@ class TaskOf : public Task {
   virtual StepOutput TrainStep(const B& batch, StepContext& step) = 0;
   virtual StepOutput EvalStep(const B& batch, StepContext& step) = 0;
 
-  StepOutput TrainStep(const AnyBatch& batch, StepContext& step) final { return TrainStep(batch.As<B>(), step); }
-  StepOutput EvalStep(const AnyBatch& batch, StepContext& step) final { return EvalStep(batch.As<B>(), step); }
+  StepOutput TrainStep(const AnyBatch& batch, StepContext& step) final {
+    return TrainStep(batch.As<B>(), step);
+  }
+  StepOutput EvalStep(const AnyBatch& batch, StepContext& step) final {
+    return EvalStep(batch.As<B>(), step);
+  }
 };
 
 }  // namespace trainyard

@@ -2,9 +2,11 @@
 //
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //   trainer.Add(ProgressBar());
-//   const RunResult result = trainer.Train({.data = train, .eval_data = test, .num_epochs = 5,
+//   const RunResult result = trainer.Train({.data = train, .eval_data = test,
+//   .num_epochs = 5,
 //                                           .per_device_batch_size = 128,
-//                                           .schedule = Cosine({.warmup = Epochs(1)})});
+//                                           .schedule = Cosine({.warmup =
+//                                           Epochs(1)})});
 //
 // trainer/events.h gives the order of a run's events. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TRAINER_H_
@@ -39,7 +41,8 @@ struct TrainOptions {
   // Evaluated after each epoch, if there is one.
   DatasetPtr eval_data = nullptr;
 
-  // The run ends with the first of the two that is reached; 0 sets no limit, and one is needed.
+  // The run ends with the first of the two that is reached; 0 sets no limit,
+  // and one is needed.
   int64_t num_epochs = 0;
   int64_t max_updates = 0;
 
@@ -54,7 +57,8 @@ struct TrainOptions {
   // Of the learning rate, stepped once per update. Null: constant.
   ScheduleFactory schedule = nullptr;
 
-  // Decides the order of samples. Weights and dropout follow torch's own generator.
+  // Decides the order of samples. Weights and dropout follow torch's own
+  // generator.
   uint64_t seed = 0;
 };
 
@@ -70,7 +74,8 @@ struct RunResult {
 
 class Trainer {
  public:
-  // Optimizer and backend are borrowed. Moves the task's models to the backend's device.
+  // Optimizer and backend are borrowed. Moves the task's models to the
+  // backend's device.
   Trainer(std::unique_ptr<Task> task, Optimizer& optimizer, Backend& backend);
 
   // Adds a callback: a variable is borrowed, a temporary kept.
@@ -79,8 +84,8 @@ class Trainer {
     return callbacks_.Add(std::forward<T>(callback), duplicates);
   }
 
-  // One run from the models' present weights. What a step, dataset or callback throws ends the
-  // run: OnRunEnd is called with it, then it is thrown on.
+  // One run from the models' present weights. What a step, dataset or callback
+  // throws ends the run: OnRunEnd is called with it, then it is thrown on.
   RunResult Train(const TrainOptions& options);
 
   // One evaluation; metrics are named "evaluation_…".

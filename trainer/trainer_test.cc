@@ -35,7 +35,10 @@ DatasetPtr Points(int64_t size) {
 // A trainer over a fresh Linear(3, 1), the same at every construction.
 class Rig {
  public:
-  explicit Rig(double lr = 0.1) : optimizer_((at::manual_seed(1), model_ = torch::nn::Linear(3, 1), *model_), {.lr = lr, .weight_decay = 0}) {}
+  explicit Rig(double lr = 0.1)
+      : optimizer_(
+            (at::manual_seed(1), model_ = torch::nn::Linear(3, 1), *model_),
+            {.lr = lr, .weight_decay = 0}) {}
   Trainer& trainer() { return trainer_; }
   Optimizer& optimizer() { return optimizer_; }
   at::Tensor weight() const { return model_->weight.detach().clone(); }
@@ -50,27 +53,60 @@ class Rig {
 // Writes down every event by its first letters.
 class Recorder final : public Callback {
  public:
-  void OnRunStart(const RunStart&, Control&) override { log.push_back("RunStart"); }
-  void OnEpochStart(const EpochStart&, Control&) override { log.push_back("EpochStart"); }
-  void OnStepStart(const StepStart&, Control&) override { log.push_back("StepStart"); }
-  void OnForwardEnd(const ForwardEnd&, Control&) override { log.push_back("ForwardEnd"); }
-  void OnLossEnd(const LossEnd&, Control&) override { log.push_back("LossEnd"); }
-  void OnBackwardEnd(const BackwardEnd&, Control&) override { log.push_back("BackwardEnd"); }
-  void OnGradientsReady(const GradientsReady&, Control&) override { log.push_back("GradientsReady"); }
-  void OnUpdateEnd(const UpdateEnd&, Control&) override { log.push_back("UpdateEnd"); }
+  void OnRunStart(const RunStart&, Control&) override {
+    log.push_back("RunStart");
+  }
+  void OnEpochStart(const EpochStart&, Control&) override {
+    log.push_back("EpochStart");
+  }
+  void OnStepStart(const StepStart&, Control&) override {
+    log.push_back("StepStart");
+  }
+  void OnForwardEnd(const ForwardEnd&, Control&) override {
+    log.push_back("ForwardEnd");
+  }
+  void OnLossEnd(const LossEnd&, Control&) override {
+    log.push_back("LossEnd");
+  }
+  void OnBackwardEnd(const BackwardEnd&, Control&) override {
+    log.push_back("BackwardEnd");
+  }
+  void OnGradientsReady(const GradientsReady&, Control&) override {
+    log.push_back("GradientsReady");
+  }
+  void OnUpdateEnd(const UpdateEnd&, Control&) override {
+    log.push_back("UpdateEnd");
+  }
   void OnStepEnd(const StepEnd& e, Control& control) override {
     log.push_back("StepEnd");
     if (e.state.samples_seen >= stop_at) control.RequestStop("enough samples");
-    if (e.state.samples_seen >= throw_at) throw std::runtime_error("out of luck");
+    if (e.state.samples_seen >= throw_at)
+      throw std::runtime_error("out of luck");
   }
-  void OnTrainEpochEnd(const TrainEpochEnd&, Control&) override { log.push_back("TrainEpochEnd"); }
-  void OnEvalStart(const EvalStart&, Control&) override { log.push_back("EvalStart"); }
-  void OnEvalStepStart(const EvalStepStart&, Control&) override { log.push_back("EvalStepStart"); }
-  void OnEvalStepEnd(const EvalStepEnd&, Control&) override { log.push_back("EvalStepEnd"); }
-  void OnEvalEnd(const EvalEnd&, Control&) override { log.push_back("EvalEnd"); }
-  void OnEpochEnd(const EpochEnd&, Control&) override { log.push_back("EpochEnd"); }
-  void OnStop(const Stop& e, Control&) override { log.push_back("Stop: " + e.reason); }
-  void OnRunEnd(const RunEnd& e, Control&) override { log.push_back("RunEnd: " + e.message); }
+  void OnTrainEpochEnd(const TrainEpochEnd&, Control&) override {
+    log.push_back("TrainEpochEnd");
+  }
+  void OnEvalStart(const EvalStart&, Control&) override {
+    log.push_back("EvalStart");
+  }
+  void OnEvalStepStart(const EvalStepStart&, Control&) override {
+    log.push_back("EvalStepStart");
+  }
+  void OnEvalStepEnd(const EvalStepEnd&, Control&) override {
+    log.push_back("EvalStepEnd");
+  }
+  void OnEvalEnd(const EvalEnd&, Control&) override {
+    log.push_back("EvalEnd");
+  }
+  void OnEpochEnd(const EpochEnd&, Control&) override {
+    log.push_back("EpochEnd");
+  }
+  void OnStop(const Stop& e, Control&) override {
+    log.push_back("Stop: " + e.reason);
+  }
+  void OnRunEnd(const RunEnd& e, Control&) override {
+    log.push_back("RunEnd: " + e.message);
+  }
 
   std::vector<std::string> log;
   int64_t stop_at = 1 << 20;
@@ -80,23 +116,36 @@ class Recorder final : public Callback {
 TEST(TrainerTest, EventsOfARunWithAccumulationAndEvaluation) {
   Rig rig;
   Recorder& recorder = rig.trainer().Add(Recorder());
-  rig.trainer().Train({.data = Points(10), .eval_data = Points(4), .num_epochs = 1, .per_device_batch_size = 4, .grad_accum_steps = 2});
+  rig.trainer().Train({.data = Points(10),
+                       .eval_data = Points(4),
+                       .num_epochs = 1,
+                       .per_device_batch_size = 4,
+                       .grad_accum_steps = 2});
   EXPECT_THAT(recorder.log,
-              ElementsAre("RunStart", "EpochStart",                                                          //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd", "StepEnd",                    //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady", "UpdateEnd", "StepEnd",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady", "UpdateEnd", "StepEnd",  //
-                          "TrainEpochEnd", "EvalStart", "EvalStepStart", "EvalStepEnd", "EvalEnd", "EpochEnd", "RunEnd: "));
+              ElementsAre("RunStart", "EpochStart",  //
+                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "StepEnd",  //
+                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",  //
+                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",  //
+                          "TrainEpochEnd", "EvalStart", "EvalStepStart",
+                          "EvalStepEnd", "EvalEnd", "EpochEnd", "RunEnd: "));
 }
 
 TEST(TrainerTest, EventsOfAStoppedRun) {
   Rig rig;
   Recorder& recorder = rig.trainer().Add(Recorder());
   recorder.stop_at = 4;
-  const RunResult result = rig.trainer().Train({.data = Points(10), .eval_data = Points(4), .num_epochs = 3, .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log, ElementsAre("RunStart", "EpochStart", "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                                        "GradientsReady", "UpdateEnd", "StepEnd", "Stop: enough samples",
-                                        "RunEnd: enough samples"));
+  const RunResult result = rig.trainer().Train({.data = Points(10),
+                                                .eval_data = Points(4),
+                                                .num_epochs = 3,
+                                                .per_device_batch_size = 4});
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("RunStart", "EpochStart", "StepStart", "ForwardEnd",
+                  "LossEnd", "BackwardEnd", "GradientsReady", "UpdateEnd",
+                  "StepEnd", "Stop: enough samples", "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
 }
@@ -105,14 +154,21 @@ TEST(TrainerTest, EventsOfAFailedRun) {
   Rig rig;
   Recorder& recorder = rig.trainer().Add(Recorder());
   recorder.throw_at = 4;
-  EXPECT_THROW(rig.trainer().Train({.data = Points(10), .num_epochs = 3, .per_device_batch_size = 4}), CallbackError);
-  EXPECT_EQ(recorder.log.back(), "RunEnd: Recorder threw in OnStepEnd: out of luck");
+  EXPECT_THROW(
+      rig.trainer().Train(
+          {.data = Points(10), .num_epochs = 3, .per_device_batch_size = 4}),
+      CallbackError);
+  EXPECT_EQ(recorder.log.back(),
+            "RunEnd: Recorder threw in OnStepEnd: out of luck");
 }
 
 TEST(TrainerTest, LearnsALine) {
   Rig rig;
-  const RunResult result = rig.trainer().Train(
-      {.data = Points(64), .eval_data = Points(16), .num_epochs = 100, .per_device_batch_size = 16, .schedule = Cosine()});
+  const RunResult result = rig.trainer().Train({.data = Points(64),
+                                                .eval_data = Points(16),
+                                                .num_epochs = 100,
+                                                .per_device_batch_size = 16,
+                                                .schedule = Cosine()});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
   EXPECT_LT(rig.trainer().history().Latest("eval_loss"), 1e-4);
   EXPECT_EQ(rig.trainer().history().Values("train_loss").size(), 100);
@@ -121,15 +177,26 @@ TEST(TrainerTest, LearnsALine) {
 
 TEST(TrainerTest, CountsBatchesUpdatesAndSamples) {
   Rig rig;
-  const RunResult result = rig.trainer().Train({.data = Points(10), .num_epochs = 3, .per_device_batch_size = 4, .grad_accum_steps = 2});
-  EXPECT_EQ(result.state, (StepState{.optimizer_step = 6, .samples_seen = 30, .epoch = 3, .grad_accum_steps = 2}));
+  const RunResult result = rig.trainer().Train({.data = Points(10),
+                                                .num_epochs = 3,
+                                                .per_device_batch_size = 4,
+                                                .grad_accum_steps = 2});
+  EXPECT_EQ(result.state, (StepState{.optimizer_step = 6,
+                                     .samples_seen = 30,
+                                     .epoch = 3,
+                                     .grad_accum_steps = 2}));
 }
 
 TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
   Rig rig;
   std::vector<int64_t> announced;
-  rig.trainer().Add(On<EpochStart>([&](const EpochStart& e, Control&) { announced.push_back(e.num_batches); }));
-  const RunResult result = rig.trainer().Train({.data = Points(10), .eval_data = Points(4), .max_updates = 4, .per_device_batch_size = 4});
+  rig.trainer().Add(On<EpochStart>([&](const EpochStart& e, Control&) {
+    announced.push_back(e.num_batches);
+  }));
+  const RunResult result = rig.trainer().Train({.data = Points(10),
+                                                .eval_data = Points(4),
+                                                .max_updates = 4,
+                                                .per_device_batch_size = 4});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
   EXPECT_EQ(result.state.optimizer_step, 4);
   EXPECT_EQ(result.state.samples_seen, 14);  // an epoch of 10, and one batch
@@ -137,12 +204,15 @@ TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
   EXPECT_EQ(rig.trainer().history().Values("eval_loss").size(), 2);
 }
 
-// The same 12 samples as one batch, as an accumulation window of equal batches, and of unequal
-// ones (5 + 5 + 2): the update must be the same.
+// The same 12 samples as one batch, as an accumulation window of equal batches,
+// and of unequal ones (5 + 5 + 2): the update must be the same.
 TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
   const auto train = [](int64_t batch_size, int64_t accumulate) {
     Rig rig;
-    rig.trainer().Train({.data = Points(12), .num_epochs = 5, .per_device_batch_size = batch_size, .grad_accum_steps = accumulate,
+    rig.trainer().Train({.data = Points(12),
+                         .num_epochs = 5,
+                         .per_device_batch_size = batch_size,
+                         .grad_accum_steps = accumulate,
                          .clip = ClipNorm(0.5)});
     return rig.weight();
   };
@@ -150,16 +220,24 @@ TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
   EXPECT_TRUE(at::allclose(train(4, 3), whole, 1e-6, 1e-7));
   EXPECT_TRUE(at::allclose(train(5, 3), whole, 1e-6, 1e-7));
   EXPECT_TRUE(at::allclose(train(1, 12), whole, 1e-6, 1e-7));
-  EXPECT_FALSE(at::allclose(train(6, 1), whole, 1e-6, 1e-7));  // two updates per epoch are not one
+  EXPECT_FALSE(at::allclose(train(6, 1), whole, 1e-6,
+                            1e-7));  // two updates per epoch are not one
 }
 
 // A window of 5 + 2 samples, which its first batch made look like one of 10.
 TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
   Rig rig;
   std::vector<double> divisors;
-  rig.trainer().Add(On<GradientsReady>([&](const GradientsReady& e, Control&) { divisors.push_back(e.divisor); }));
-  rig.trainer().Add(On<EpochEnd>([&](const EpochEnd& e, Control&) { e.history.Update("divisor", divisors.front()); }));
-  rig.trainer().Train({.data = Points(7), .num_epochs = 1, .per_device_batch_size = 5, .grad_accum_steps = 2});
+  rig.trainer().Add(On<GradientsReady>([&](const GradientsReady& e, Control&) {
+    divisors.push_back(e.divisor);
+  }));
+  rig.trainer().Add(On<EpochEnd>([&](const EpochEnd& e, Control&) {
+    e.history.Update("divisor", divisors.front());
+  }));
+  rig.trainer().Train({.data = Points(7),
+                       .num_epochs = 1,
+                       .per_device_batch_size = 5,
+                       .grad_accum_steps = 2});
   EXPECT_THAT(divisors, ElementsAre(0.7));
   EXPECT_EQ(rig.trainer().history().Latest("divisor"), 0.7);
 }
@@ -167,7 +245,10 @@ TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
 TEST(TrainerTest, SameSeedSameWeights) {
   const auto train = [](uint64_t seed) {
     Rig rig;
-    rig.trainer().Train({.data = Points(10), .num_epochs = 2, .per_device_batch_size = 4, .seed = seed});
+    rig.trainer().Train({.data = Points(10),
+                         .num_epochs = 2,
+                         .per_device_batch_size = 4,
+                         .seed = seed});
     return rig.weight();
   };
   EXPECT_TRUE(at::equal(train(1), train(1)));
@@ -177,8 +258,13 @@ TEST(TrainerTest, SameSeedSameWeights) {
 TEST(TrainerTest, ScheduleSetsTheRateOfEachUpdateAndIsTakenBack) {
   Rig rig(/*lr=*/0.5);
   std::vector<double> rates;
-  rig.trainer().Add(On<GradientsReady>([&](const GradientsReady&, Control&) { rates.push_back(rig.optimizer().Field(0, "lr")); }));
-  rig.trainer().Train({.data = Points(8), .num_epochs = 2, .per_device_batch_size = 4, .schedule = Cosine({.warmup = Updates(2)})});
+  rig.trainer().Add(On<GradientsReady>([&](const GradientsReady&, Control&) {
+    rates.push_back(rig.optimizer().Field(0, "lr"));
+  }));
+  rig.trainer().Train({.data = Points(8),
+                       .num_epochs = 2,
+                       .per_device_batch_size = 4,
+                       .schedule = Cosine({.warmup = Updates(2)})});
   EXPECT_THAT(rates, ElementsAre(0, 0.25, 0.5, 0.25));
   EXPECT_EQ(rig.optimizer().Field(0, "lr"), 0.5);
 }
@@ -194,12 +280,21 @@ TEST(TrainerTest, RefusesBadOptionsByName) {
     return "accepted";
   };
   EXPECT_THAT(message({}), HasSubstr("there is no data"));
-  EXPECT_THAT(message({.data = Points(4)}), HasSubstr("set num_epochs or max_updates"));
-  EXPECT_THAT(message({.data = Points(4), .num_epochs = -1}), HasSubstr("num_epochs is -1"));
-  EXPECT_THAT(message({.data = Points(4), .max_updates = -1}), HasSubstr("max_updates is -1"));
-  EXPECT_THAT(message({.data = Points(4), .num_epochs = 1, .per_device_batch_size = 0}), HasSubstr("per_device_batch_size is 0"));
-  EXPECT_THAT(message({.data = Points(4), .num_epochs = 1, .grad_accum_steps = 0}), HasSubstr("grad_accum_steps is 0"));
-  EXPECT_THAT(message({.data = Points(4), .num_epochs = 1, .eval_per_device_batch_size = -1}),
+  EXPECT_THAT(message({.data = Points(4)}),
+              HasSubstr("set num_epochs or max_updates"));
+  EXPECT_THAT(message({.data = Points(4), .num_epochs = -1}),
+              HasSubstr("num_epochs is -1"));
+  EXPECT_THAT(message({.data = Points(4), .max_updates = -1}),
+              HasSubstr("max_updates is -1"));
+  EXPECT_THAT(
+      message({.data = Points(4), .num_epochs = 1, .per_device_batch_size = 0}),
+      HasSubstr("per_device_batch_size is 0"));
+  EXPECT_THAT(
+      message({.data = Points(4), .num_epochs = 1, .grad_accum_steps = 0}),
+      HasSubstr("grad_accum_steps is 0"));
+  EXPECT_THAT(message({.data = Points(4),
+                       .num_epochs = 1,
+                       .eval_per_device_batch_size = -1}),
               HasSubstr("eval_per_device_batch_size is -1"));
 }
 

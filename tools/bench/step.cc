@@ -1,7 +1,8 @@
 // Compares the time of one training step between loops, side by side:
 //
 //   tools/bazel run //tools/bench:step
-//   tools/bazel run //tools/bench:step -- --only=3 --steps=400     # one loop, for callgrind
+//   tools/bazel run //tools/bench:step -- --only=3 --steps=400     # one loop,
+//   for callgrind
 #include <ATen/Parallel.h>
 #include <absl/flags/flag.h>
 #include <absl/flags/parse.h>
@@ -16,25 +17,30 @@
 #include "trainer/main.h"
 
 ABSL_FLAG(int64_t, steps, 200, "Steps per turn of a loop.");
-ABSL_FLAG(int64_t, turns, 31, "Turns of each loop, taken in rotation; the median counts.");
-ABSL_FLAG(int64_t, only, -1, "Number of the only loop to run, from 0. -1: all.");
+ABSL_FLAG(int64_t, turns, 31,
+          "Turns of each loop, taken in rotation; the median counts.");
+ABSL_FLAG(int64_t, only, -1,
+          "Number of the only loop to run, from 0. -1: all.");
 
 namespace {
 
 double MillisecondsPerStep(const trainyard::StepLoop& loop, int64_t steps) {
   const auto start = std::chrono::steady_clock::now();
   loop.run(steps);
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::milli> time =
+      std::chrono::steady_clock::now() - start;
   return time.count() / static_cast<double>(steps);
 }
 
 double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto middle =
+      values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-void Compare(const std::vector<trainyard::StepLoop>& loops, int64_t steps, int64_t turns) {
+void Compare(const std::vector<trainyard::StepLoop>& loops, int64_t steps,
+             int64_t turns) {
   std::vector<std::vector<double>> times(loops.size());
   for (int64_t turn = 0; turn < turns + 1; ++turn) {
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -48,9 +54,11 @@ void Compare(const std::vector<trainyard::StepLoop>& loops, int64_t steps, int64
   for (size_t i = 0; i < loops.size(); ++i) {
     absl::PrintF("%d %-28s %9.4f", i, loops[i].name, Median(times[i]));
     for (size_t k = 0; k < loops.size(); ++k) {
-      // Ratios of neighbours in time: what slows the machine down slows down both.
+      // Ratios of neighbours in time: what slows the machine down slows down
+      // both.
       std::vector<double> ratios;
-      for (size_t turn = 0; turn < times[i].size(); ++turn) ratios.push_back(times[i][turn] / times[k][turn]);
+      for (size_t turn = 0; turn < times[i].size(); ++turn)
+        ratios.push_back(times[i][turn] / times[k][turn]);
       absl::PrintF("  %6.3f", Median(ratios));
     }
     absl::PrintF("\n");
@@ -60,12 +68,14 @@ void Compare(const std::vector<trainyard::StepLoop>& loops, int64_t steps, int64
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("compares the time of one training step between loops");
+  absl::SetProgramUsageMessage(
+      "compares the time of one training step between loops");
   absl::ParseCommandLine(argc, argv);
   return trainyard::Main([] {
     at::set_num_threads(1);
     const std::vector<trainyard::StepLoop> loops = trainyard::MakeStepLoops();
-    const int64_t only = absl::GetFlag(FLAGS_only), steps = absl::GetFlag(FLAGS_steps);
+    const int64_t only = absl::GetFlag(FLAGS_only),
+                  steps = absl::GetFlag(FLAGS_steps);
     if (only >= 0) {
       loops.at(static_cast<size_t>(only)).run(steps);
     } else {

@@ -16,8 +16,12 @@ torch::Tensor HalveAndActivate(const torch::Tensor& x) {
 }  // namespace
 
 ConvNetImpl::ConvNetImpl()
-    : conv1_(register_module("conv1", torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 16, 3).padding(1)))),
-      conv2_(register_module("conv2", torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 32, 3).padding(1)))),
+    : conv1_(register_module(
+          "conv1",
+          torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 16, 3).padding(1)))),
+      conv2_(register_module(
+          "conv2",
+          torch::nn::Conv2d(torch::nn::Conv2dOptions(16, 32, 3).padding(1)))),
       hidden_(register_module("hidden", torch::nn::Linear(32 * 7 * 7, 128))),
       output_(register_module("output", torch::nn::Linear(128, 10))) {}
 

@@ -1,5 +1,5 @@
-// A small convolutional network for 28 x 28 images of ten classes: about 215,000 parameters,
-// an ordinary torch::nn module.
+// A small convolutional network for 28 x 28 images of ten classes: about
+// 215,000 parameters, an ordinary torch::nn module.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_CONV_NET_H_
 #define TRAINYARD_TOOLS_EXAMPLES_CONV_NET_H_
 

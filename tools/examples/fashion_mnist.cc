@@ -22,20 +22,30 @@
 #include "trainer/supervised.h"
 #include "trainer/trainer.h"
 
-ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder, "Folder of the four IDX files, gzipped or plain.");
+ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
+          "Folder of the four IDX files, gzipped or plain.");
 ABSL_FLAG(int64_t, epochs, 5, "Passes over the training images.");
 ABSL_FLAG(int64_t, batch_size, 128, "Images per batch.");
-ABSL_FLAG(double, lr, 3e-3, "Highest learning rate: reached after a twentieth of the run, then lowered along a cosine.");
-ABSL_FLAG(std::string, backend, "sp", "How a step runs: sp (one process, one device).");
-ABSL_FLAG(uint64_t, seed, 1, "Decides initial weights, dropout and the order of images.");
-ABSL_FLAG(int64_t, max_updates, 0, "Ends the run after this many updates, if that comes first. 0: no limit.");
-ABSL_FLAG(std::string, run_dir, "", "Folder, made if need be, for the run's summary.json. Empty: none.");
-ABSL_FLAG(std::string, summary_json, "", "File for the run's final numbers. Empty: none.");
+ABSL_FLAG(double, lr, 3e-3,
+          "Highest learning rate: reached after a twentieth of the run, then "
+          "lowered along a cosine.");
+ABSL_FLAG(std::string, backend, "sp",
+          "How a step runs: sp (one process, one device).");
+ABSL_FLAG(uint64_t, seed, 1,
+          "Decides initial weights, dropout and the order of images.");
+ABSL_FLAG(
+    int64_t, max_updates, 0,
+    "Ends the run after this many updates, if that comes first. 0: no limit.");
+ABSL_FLAG(std::string, run_dir, "",
+          "Folder, made if need be, for the run's summary.json. Empty: none.");
+ABSL_FLAG(std::string, summary_json, "",
+          "File for the run's final numbers. Empty: none.");
 
 namespace {
 
 // A twentieth of the run to warm up, however long that is.
-std::unique_ptr<trainyard::Schedule> WarmUpAndFall(const trainyard::RunLength& run) {
+std::unique_ptr<trainyard::Schedule> WarmUpAndFall(
+    const trainyard::RunLength& run) {
   const auto warmup = static_cast<double>(run.total_updates / 20);
   return trainyard::Cosine({.warmup = trainyard::Updates(warmup)})(run);
 }
@@ -43,29 +53,35 @@ std::unique_ptr<trainyard::Schedule> WarmUpAndFall(const trainyard::RunLength& r
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage("trains a small convolutional network on Fashion-MNIST");
+  absl::SetProgramUsageMessage(
+      "trains a small convolutional network on Fashion-MNIST");
   absl::ParseCommandLine(argc, argv);
   return trainyard::Main([] {
-    const trainyard::RunReport report({.run_dir = absl::GetFlag(FLAGS_run_dir), .summary_json = absl::GetFlag(FLAGS_summary_json)});
+    const trainyard::RunReport report(
+        {.run_dir = absl::GetFlag(FLAGS_run_dir),
+         .summary_json = absl::GetFlag(FLAGS_summary_json)});
     const auto backend = trainyard::MakeBackend(absl::GetFlag(FLAGS_backend));
-    const trainyard::FashionMnist data = trainyard::OrThrow(trainyard::LoadFashionMnist(absl::GetFlag(FLAGS_data)));
+    const trainyard::FashionMnist data = trainyard::OrThrow(
+        trainyard::LoadFashionMnist(absl::GetFlag(FLAGS_data)));
     at::manual_seed(absl::GetFlag(FLAGS_seed));
     trainyard::ConvNet model;
     trainyard::AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
     trainyard::Trainer trainer(
-        trainyard::Supervised(model, trainyard::CrossEntropy(), {{"accuracy", trainyard::Accuracy()}}), optimizer, *backend);
+        trainyard::Supervised(model, trainyard::CrossEntropy(),
+                              {{"accuracy", trainyard::Accuracy()}}),
+        optimizer, *backend);
     trainer.Add(trainyard::ProgressBar());
     trainer.Add(trainyard::EpochTable());
-    const trainyard::RunResult result = trainer.Train(
-        {.data = data.train,
-         .eval_data = data.test,
-         .num_epochs = absl::GetFlag(FLAGS_epochs),
-         .max_updates = absl::GetFlag(FLAGS_max_updates),
-         .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-         .eval_per_device_batch_size = 1000,
-         .clip = trainyard::ClipNorm(1.0),
-         .schedule = WarmUpAndFall,
-         .seed = absl::GetFlag(FLAGS_seed)});
+    const trainyard::RunResult result =
+        trainer.Train({.data = data.train,
+                       .eval_data = data.test,
+                       .num_epochs = absl::GetFlag(FLAGS_epochs),
+                       .max_updates = absl::GetFlag(FLAGS_max_updates),
+                       .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                       .eval_per_device_batch_size = 1000,
+                       .clip = trainyard::ClipNorm(1.0),
+                       .schedule = WarmUpAndFall,
+                       .seed = absl::GetFlag(FLAGS_seed)});
     report.Finish(trainer, optimizer, result);
   });
 }

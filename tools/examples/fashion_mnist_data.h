@@ -1,4 +1,5 @@
-// Fashion-MNIST (Zalando): 60,000 training and 10,000 test images, 28 x 28, ten classes.
+// Fashion-MNIST (Zalando): 60,000 training and 10,000 test images, 28 x 28, ten
+// classes.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_FASHION_MNIST_DATA_H_
 #define TRAINYARD_TOOLS_EXAMPLES_FASHION_MNIST_DATA_H_
 
@@ -11,11 +12,12 @@
 namespace trainyard {
 
 // Where Debian's package dataset-fashion-mnist puts the files.
-inline constexpr char kFashionMnistFolder[] = "/usr/share/datasets/fashion-mnist";
+inline constexpr char kFashionMnistFolder[] =
+    "/usr/share/datasets/fashion-mnist";
 
 struct FashionMnist {
-  // Batches are of type Example: float images (N x 1 x 28 x 28) with mean 0 and deviation 1, and
-  // class numbers.
+  // Batches are of type Example: float images (N x 1 x 28 x 28) with mean 0 and
+  // deviation 1, and class numbers.
   DatasetPtr train;
   DatasetPtr test;
 };

@@ -14,7 +14,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Message(const std::string& folder) { return std::string(LoadFashionMnist(folder).status().message()); }
+std::string Message(const std::string& folder) {
+  return std::string(LoadFashionMnist(folder).status().message());
+}
 
 // A copy of the real folder that a test may damage.
 std::string Copy(const std::string& name) {
@@ -38,26 +40,33 @@ TEST(LoadFashionMnistTest, GivesNormalisedImages) {
 }
 
 TEST(LoadFashionMnistTest, NamesAMissingFolder) {
-  EXPECT_THAT(Message("/no/such/folder"), HasSubstr("/no/such/folder: there is no such folder"));
+  EXPECT_THAT(Message("/no/such/folder"),
+              HasSubstr("/no/such/folder: there is no such folder"));
 }
 
 TEST(LoadFashionMnistTest, NamesAMissingFile) {
   const std::string folder = Copy("missing");
   std::filesystem::remove(folder + "/t10k-labels-idx1-ubyte.gz");
-  EXPECT_THAT(Message(folder), HasSubstr(folder + "/t10k-labels-idx1-ubyte.gz: cannot be opened"));
+  EXPECT_THAT(
+      Message(folder),
+      HasSubstr(folder + "/t10k-labels-idx1-ubyte.gz: cannot be opened"));
 }
 
 TEST(LoadFashionMnistTest, NamesATruncatedFile) {
   const std::string folder = Copy("truncated");
   std::filesystem::resize_file(folder + "/train-images-idx3-ubyte.gz", 1000000);
-  EXPECT_THAT(Message(folder), HasSubstr("train-images-idx3-ubyte.gz: the gzip file is cut short"));
+  EXPECT_THAT(
+      Message(folder),
+      HasSubstr("train-images-idx3-ubyte.gz: the gzip file is cut short"));
 }
 
 TEST(LoadFashionMnistTest, NoticesLabelsOfAnotherSet) {
   const std::string folder = Copy("mixed");
-  std::filesystem::copy(folder + "/t10k-labels-idx1-ubyte.gz", folder + "/train-labels-idx1-ubyte.gz",
+  std::filesystem::copy(folder + "/t10k-labels-idx1-ubyte.gz",
+                        folder + "/train-labels-idx1-ubyte.gz",
                         std::filesystem::copy_options::overwrite_existing);
-  EXPECT_THAT(Message(folder), HasSubstr("holds 10000 labels for 60000 images"));
+  EXPECT_THAT(Message(folder),
+              HasSubstr("holds 10000 labels for 60000 images"));
 }
 
 }  // namespace

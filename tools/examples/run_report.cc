@@ -15,27 +15,38 @@
 namespace trainyard {
 namespace {
 
-RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer, const RunResult& result) {
-  RunSummary summary{.epochs = result.state.epoch,
-                     .updates = result.state.optimizer_step,
-                     .samples = result.state.samples_seen,
-                     .seconds = result.seconds,
-                     .samples_per_second = static_cast<double>(result.state.samples_seen) / result.train_seconds,
-                     .state_crc32c = StateCrc32c(optimizer.State(), StateCrc32c(trainer.task().State()))};
-  for (const std::string& name : trainer.history().Names()) summary.metrics[name] = trainer.history().Latest(name);
+RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer,
+                     const RunResult& result) {
+  RunSummary summary{
+      .epochs = result.state.epoch,
+      .updates = result.state.optimizer_step,
+      .samples = result.state.samples_seen,
+      .seconds = result.seconds,
+      .samples_per_second =
+          static_cast<double>(result.state.samples_seen) / result.train_seconds,
+      .state_crc32c =
+          StateCrc32c(optimizer.State(), StateCrc32c(trainer.task().State()))};
+  for (const std::string& name : trainer.history().Names())
+    summary.metrics[name] = trainer.history().Latest(name);
   return summary;
 }
 
 void Print(const RunSummary& summary, const RunResult& result) {
-  absl::PrintF("\n%s: %d epochs, %d updates, %d samples in %.1f s (%.0f samples/s)\n",
-               result.ending == RunEnding::kStopped ? "stopped (" + result.message + ")" : "finished", summary.epochs,
-               summary.updates, summary.samples, summary.seconds, summary.samples_per_second);
-  for (const auto& [name, value] : summary.metrics) absl::PrintF("  %-14s %.4f\n", name, value);
+  absl::PrintF(
+      "\n%s: %d epochs, %d updates, %d samples in %.1f s (%.0f samples/s)\n",
+      result.ending == RunEnding::kStopped ? "stopped (" + result.message + ")"
+                                           : "finished",
+      summary.epochs, summary.updates, summary.samples, summary.seconds,
+      summary.samples_per_second);
+  for (const auto& [name, value] : summary.metrics)
+    absl::PrintF("  %-14s %.4f\n", name, value);
   absl::PrintF("  %-14s %08x\n", "state_crc32c", summary.state_crc32c);
 }
 
 void CheckWritable(const std::string& folder, const std::string& file) {
-  if (access(folder.c_str(), W_OK) != 0) throw std::runtime_error(file + ": its folder is not there or not writable");
+  if (access(folder.c_str(), W_OK) != 0)
+    throw std::runtime_error(file +
+                             ": its folder is not there or not writable");
 }
 
 }  // namespace
@@ -44,20 +55,26 @@ RunReport::RunReport(RunReportOptions options) : options_(std::move(options)) {
   if (!options_.run_dir.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options_.run_dir, error);
-    if (error) throw std::runtime_error(options_.run_dir + ": cannot be made a folder: " + error.message());
+    if (error)
+      throw std::runtime_error(options_.run_dir +
+                               ": cannot be made a folder: " + error.message());
     CheckWritable(options_.run_dir, options_.run_dir + "/summary.json");
   }
   if (!options_.summary_json.empty()) {
-    const std::string folder = std::filesystem::absolute(options_.summary_json).parent_path();
+    const std::string folder =
+        std::filesystem::absolute(options_.summary_json).parent_path();
     CheckWritable(folder, options_.summary_json);
   }
 }
 
-void RunReport::Finish(const Trainer& trainer, const Optimizer& optimizer, const RunResult& result) const {
+void RunReport::Finish(const Trainer& trainer, const Optimizer& optimizer,
+                       const RunResult& result) const {
   const RunSummary summary = Summarise(trainer, optimizer, result);
   Print(summary, result);
-  if (!options_.run_dir.empty()) OrThrow(WriteRunSummary(summary, options_.run_dir + "/summary.json"));
-  if (!options_.summary_json.empty()) OrThrow(WriteRunSummary(summary, options_.summary_json));
+  if (!options_.run_dir.empty())
+    OrThrow(WriteRunSummary(summary, options_.run_dir + "/summary.json"));
+  if (!options_.summary_json.empty())
+    OrThrow(WriteRunSummary(summary, options_.summary_json));
 }
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// What the examples leave behind: a summary on standard output, and as JSON where asked.
+// What the examples leave behind: a summary on standard output, and as JSON
+// where asked.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_RUN_REPORT_H_
 #define TRAINYARD_TOOLS_EXAMPLES_RUN_REPORT_H_
 
@@ -18,12 +19,13 @@ struct RunReportOptions {
 
 class RunReport {
  public:
-  // Makes the folder. Throws if that, or a file in it, is not possible: before the run rather
-  // than after it.
+  // Makes the folder. Throws if that, or a file in it, is not possible: before
+  // the run rather than after it.
   explicit RunReport(RunReportOptions options);
 
   // Prints the summary and writes the files.
-  void Finish(const Trainer& trainer, const Optimizer& optimizer, const RunResult& result) const;
+  void Finish(const Trainer& trainer, const Optimizer& optimizer,
+              const RunResult& result) const;
 
  private:
   RunReportOptions options_;

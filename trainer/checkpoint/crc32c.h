@@ -1,8 +1,9 @@
-// CRC32C (Castagnoli), the checksum of checkpoints: by the processor's own instruction where it
-// has one, by table elsewhere. Free of libtorch.
+// CRC32C (Castagnoli), the checksum of checkpoints: by the processor's own
+// instruction where it has one, by table elsewhere. Free of libtorch.
 //
 //   uint32_t crc = Crc32c(first.data(), first.size());
-//   crc = Crc32c(second.data(), second.size(), crc);      // as if both were one
+//   crc = Crc32c(second.data(), second.size(), crc);      // as if both were
+//   one
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CRC32C_H_

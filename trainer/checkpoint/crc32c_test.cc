@@ -26,7 +26,9 @@ TEST(Crc32cTest, InstructionAndTableAgreeAtEveryLengthAndOffset) {
   for (char& byte : bytes) byte = static_cast<char>(random());
   for (size_t offset = 0; offset < 9; ++offset) {
     for (size_t size = 0; size + offset <= bytes.size(); ++size) {
-      ASSERT_EQ(Crc32c(bytes.data() + offset, size, 7), Crc32cByTable(bytes.data() + offset, size, 7)) << offset << " " << size;
+      ASSERT_EQ(Crc32c(bytes.data() + offset, size, 7),
+                Crc32cByTable(bytes.data() + offset, size, 7))
+          << offset << " " << size;
     }
   }
 }
@@ -35,7 +37,8 @@ TEST(Crc32cTest, PartsGiveTheChecksumOfTheWhole) {
   const std::string text = "a checkpoint is written in many parts";
   for (size_t cut = 0; cut <= text.size(); ++cut) {
     const uint32_t first = Crc32c(text.data(), cut);
-    EXPECT_EQ(Crc32c(text.data() + cut, text.size() - cut, first), Crc32c(text.data(), text.size()));
+    EXPECT_EQ(Crc32c(text.data() + cut, text.size() - cut, first),
+              Crc32c(text.data(), text.size()));
   }
 }
 

@@ -1,5 +1,6 @@
-// One number for the whole state of a run, so that two runs can be compared: CRC32C over names,
-// types, shapes and bytes of named tensors, in the order given.
+// One number for the whole state of a run, so that two runs can be compared:
+// CRC32C over names, types, shapes and bytes of named tensors, in the order
+// given.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STATE_CRC32C_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STATE_CRC32C_H_
 

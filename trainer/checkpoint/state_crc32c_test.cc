@@ -28,7 +28,8 @@ TEST(StateCrc32cTest, AnyDifferenceShows) {
 
 TEST(StateCrc32cTest, MemoryLayoutDoesNotShow) {
   const at::Tensor numbers = at::arange(6, at::kFloat).view({2, 3});
-  EXPECT_EQ(StateCrc32c({{"w", numbers.t()}}), StateCrc32c({{"w", numbers.t().contiguous()}}));
+  EXPECT_EQ(StateCrc32c({{"w", numbers.t()}}),
+            StateCrc32c({{"w", numbers.t().contiguous()}}));
 }
 
 TEST(StateCrc32cTest, GoesOnFromAnEarlierSum) {

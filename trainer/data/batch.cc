@@ -4,6 +4,8 @@
 
 namespace trainyard {
 
-std::string AnyBatch::TypeName(const std::type_info& type) { return c10::demangle(type.name()); }
+std::string AnyBatch::TypeName(const std::type_info& type) {
+  return c10::demangle(type.name());
+}
 
 }  // namespace trainyard

@@ -1,13 +1,13 @@
-// A batch is any struct that lists its tensors. Moving to a device, gathering and counting
-// derive from that one line:
+// A batch is any struct that lists its tensors. Moving to a device, gathering
+// and counting derive from that one line:
 //
 //   struct ImageBatch {
 //     at::Tensor image, label;
 //     auto tensors() { return std::tie(image, label); }
 //   };
 //
-// AnyBatch holds one of any type, so that the trainer is not a template. Copies share the
-// tensors.
+// AnyBatch holds one of any type, so that the trainer is not a template. Copies
+// share the tensors.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_DATA_BATCH_H_
@@ -27,12 +27,15 @@
 namespace trainyard {
 
 template <class B>
-concept BatchType = std::copy_constructible<B> && requires(B batch) { std::tuple_size<decltype(batch.tensors())>::value; };
+concept BatchType = std::copy_constructible<B> && requires(B batch) {
+  std::tuple_size<decltype(batch.tensors())>::value;
+};
 
 // Calls `function` with a reference to each tensor of the batch, in order.
 template <BatchType B, class Function>
 void ForEachTensor(B& batch, Function&& function) {
-  std::apply([&](auto&... tensor) { (function(tensor), ...); }, batch.tensors());
+  std::apply([&](auto&... tensor) { (function(tensor), ...); },
+             batch.tensors());
 }
 
 // Input and target, the ready batch of supervised training.
@@ -45,7 +48,8 @@ struct Example {
 class AnyBatch {
  public:
   template <BatchType B>
-  explicit AnyBatch(B batch) : holder_(std::make_shared<const Holder<B>>(std::move(batch))) {}
+  explicit AnyBatch(B batch)
+      : holder_(std::make_shared<const Holder<B>>(std::move(batch))) {}
 
   // Records in the batch: rows of its first tensor.
   int64_t size() const { return holder_->size; }
@@ -53,17 +57,21 @@ class AnyBatch {
   // The batch itself. Throws, naming both types, if it is of another one.
   template <BatchType B>
   const B& As() const {
-    TORCH_CHECK_TYPE(holder_->type == typeid(B), "the dataset gives batches of type ", TypeName(holder_->type),
-                     ", but the task takes ", TypeName(typeid(B)));
+    TORCH_CHECK_TYPE(
+        holder_->type == typeid(B), "the dataset gives batches of type ",
+        TypeName(holder_->type), ", but the task takes ", TypeName(typeid(B)));
     return static_cast<const Holder<B>&>(*holder_).batch;
   }
 
   // The same batch with its tensors on `device`; itself if they are there.
-  AnyBatch To(at::Device device) const { return holder_->device == device ? *this : holder_->To(device); }
+  AnyBatch To(at::Device device) const {
+    return holder_->device == device ? *this : holder_->To(device);
+  }
 
  private:
   struct Base {
-    Base(const std::type_info& batch_type, int64_t batch_size, at::Device batch_device)
+    Base(const std::type_info& batch_type, int64_t batch_size,
+         at::Device batch_device)
         : type(batch_type), size(batch_size), device(batch_device) {}
     virtual ~Base() = default;
     virtual AnyBatch To(at::Device device) const = 0;
@@ -75,10 +83,14 @@ class AnyBatch {
   template <class B>
   struct Holder final : Base {
     explicit Holder(B value)
-        : Base(typeid(B), FirstTensor(value).size(0), FirstTensor(value).device()), batch(std::move(value)) {}
+        : Base(typeid(B), FirstTensor(value).size(0),
+               FirstTensor(value).device()),
+          batch(std::move(value)) {}
     AnyBatch To(at::Device target) const override {
       B moved = batch;
-      ForEachTensor(moved, [&](at::Tensor& tensor) { tensor = tensor.to(target, /*non_blocking=*/true); });
+      ForEachTensor(moved, [&](at::Tensor& tensor) {
+        tensor = tensor.to(target, /*non_blocking=*/true);
+      });
       return AnyBatch(std::move(moved));
     }
     const B batch;
@@ -87,7 +99,8 @@ class AnyBatch {
   template <class B>
   static const at::Tensor& FirstTensor(B& batch) {
     const at::Tensor& first = std::get<0>(batch.tensors());
-    TORCH_CHECK_VALUE(first.defined() && first.dim() >= 1, "the first tensor of a batch must have a row per record");
+    TORCH_CHECK_VALUE(first.defined() && first.dim() >= 1,
+                      "the first tensor of a batch must have a row per record");
     return first;
   }
 

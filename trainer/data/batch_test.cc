@@ -17,7 +17,10 @@ struct Graph {
 };
 
 TEST(AnyBatchTest, SizeIsRowsOfTheFirstTensor) {
-  EXPECT_EQ(AnyBatch(Graph{at::zeros({3, 2}), at::zeros({7, 2}), at::zeros({1})}).size(), 3);
+  EXPECT_EQ(
+      AnyBatch(Graph{at::zeros({3, 2}), at::zeros({7, 2}), at::zeros({1})})
+          .size(),
+      3);
 }
 
 TEST(AnyBatchTest, GivesBackWhatItHolds) {
@@ -45,7 +48,8 @@ TEST(AnyBatchTest, StaysItselfOnTheSameDevice) {
 }
 
 TEST(AnyBatchTest, MovesEveryTensor) {
-  const AnyBatch batch(Graph{at::zeros({3, 2}), at::zeros({7, 2}), at::zeros({1})});
+  const AnyBatch batch(
+      Graph{at::zeros({3, 2}), at::zeros({7, 2}), at::zeros({1})});
   const AnyBatch moved = batch.To(at::kMeta);
   EXPECT_TRUE(moved.As<Graph>().nodes.is_meta());
   EXPECT_TRUE(moved.As<Graph>().edges.is_meta());
@@ -55,7 +59,8 @@ TEST(AnyBatchTest, MovesEveryTensor) {
 }
 
 TEST(AnyBatchTest, ABatchWithoutRowsIsRefused) {
-  EXPECT_THROW(AnyBatch(Example{at::zeros({}), at::zeros({})}), c10::ValueError);
+  EXPECT_THROW(AnyBatch(Example{at::zeros({}), at::zeros({})}),
+               c10::ValueError);
   EXPECT_THROW(AnyBatch(Example{}), c10::ValueError);
 }
 

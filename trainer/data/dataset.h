@@ -1,5 +1,6 @@
-// Dataset is where batches come from: a number of samples, and any of them by index, many at a
-// time. The order in which they are asked for is the sampler's business.
+// Dataset is where batches come from: a number of samples, and any of them by
+// index, many at a time. The order in which they are asked for is the sampler's
+// business.
 //
 //   const AnyBatch batch = dataset.Gather(at::tensor({5, 0, 3}));
 //
@@ -22,7 +23,8 @@ class Dataset {
 
   virtual int64_t size() const = 0;
 
-  // The samples at `indices`, a 1-dimensional int64 tensor on the CPU, in that order.
+  // The samples at `indices`, a 1-dimensional int64 tensor on the CPU, in that
+  // order.
   virtual AnyBatch Gather(const at::Tensor& indices) const = 0;
 };
 

@@ -26,22 +26,27 @@ absl::Status Damaged(const std::string& path, gzFile file) {
   int code = Z_OK;
   const char* message = gzerror(file, &code);
   const bool cut = code == Z_BUF_ERROR;
-  return absl::DataLossError(absl::StrCat(path, cut ? ": the gzip file is cut short (" : ": the gzip file is damaged (",
-                                          code == Z_ERRNO ? "it cannot be read" : message, ")"));
+  return absl::DataLossError(absl::StrCat(
+      path,
+      cut ? ": the gzip file is cut short (" : ": the gzip file is damaged (",
+      code == Z_ERRNO ? "it cannot be read" : message, ")"));
 }
 
 absl::StatusOr<GzFile> Open(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
+  if (fd < 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
   struct stat info;
   if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
     close(fd);
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is a folder, not a file"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is a folder, not a file"));
   }
   GzFile file(gzdopen(fd, "rb"));
   if (file == nullptr) {
     close(fd);
-    return absl::ResourceExhaustedError(absl::StrCat(path, ": no memory to read it"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(path, ": no memory to read it"));
   }
   gzbuffer(file.get(), kChunk);
   return file;
@@ -49,24 +54,29 @@ absl::StatusOr<GzFile> Open(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path, size_t max_bytes) {
+absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path,
+                                              size_t max_bytes) {
   absl::StatusOr<GzFile> file = Open(path);
   if (!file.ok()) return file.status();
   std::string content;
   while (true) {
     const size_t filled = content.size();
-    // Room grows with what is there: a small file costs little, a large one few copies.
+    // Room grows with what is there: a small file costs little, a large one few
+    // copies.
     content.resize(filled + std::max(kChunk, filled));
     const size_t room = std::min<size_t>(content.size() - filled, 1U << 30);
-    const int read = gzread(file->get(), content.data() + filled, static_cast<unsigned>(room));
+    const int read = gzread(file->get(), content.data() + filled,
+                            static_cast<unsigned>(room));
     if (read < 0) return Damaged(path, file->get());
     content.resize(filled + static_cast<size_t>(read));
     if (content.size() > max_bytes) {
-      return absl::ResourceExhaustedError(absl::StrCat(path, ": unpacks to more than ", max_bytes, " bytes"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": unpacks to more than ", max_bytes, " bytes"));
     }
     if (read == 0) break;
   }
-  // At the end zlib has checked the sum and the length, unless the file stopped before them.
+  // At the end zlib has checked the sum and the length, unless the file stopped
+  // before them.
   int code = Z_OK;
   gzerror(file->get(), &code);
   if (code != Z_OK) return Damaged(path, file->get());

@@ -11,10 +11,12 @@
 
 namespace trainyard {
 
-// The content of a plain or gzip file. NotFound or PermissionDenied if it cannot be opened;
-// DataLoss if it is damaged or cut short; ResourceExhausted past `max_bytes`, so that a
-// crafted file cannot fill the memory.
-absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path, size_t max_bytes = size_t{1} << 34);
+// The content of a plain or gzip file. NotFound or PermissionDenied if it
+// cannot be opened; DataLoss if it is damaged or cut short; ResourceExhausted
+// past `max_bytes`, so that a crafted file cannot fill the memory.
+absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path,
+                                              size_t max_bytes = size_t{1}
+                                                                 << 34);
 
 }  // namespace trainyard
 

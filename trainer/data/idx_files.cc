@@ -18,11 +18,13 @@
 namespace trainyard {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values are swapped from big-endian");
+static_assert(std::endian::native == std::endian::little,
+              "values are swapped from big-endian");
 
 uint32_t BigEndian32(const char* at) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(at);
-  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | uint32_t{bytes[3]};
+  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 |
+         uint32_t{bytes[2]} << 8 | uint32_t{bytes[3]};
 }
 
 std::optional<at::ScalarType> TypeOf(unsigned char code) {
@@ -51,7 +53,8 @@ void CopySwapped(const char* from, char* to, size_t bytes, size_t width) {
     return;
   }
   for (size_t value = 0; value < bytes; value += width) {
-    for (size_t byte = 0; byte < width; ++byte) to[value + byte] = from[value + width - 1 - byte];
+    for (size_t byte = 0; byte < width; ++byte)
+      to[value + byte] = from[value + width - 1 - byte];
   }
 }
 
@@ -61,16 +64,21 @@ absl::StatusOr<at::Tensor> ReadIdxFile(const std::string& path) {
   const absl::StatusOr<std::string> content = ReadMaybeGzipFile(path);
   if (!content.ok()) return content.status();
   const std::string& bytes = *content;
-  if (bytes.size() < 4) return absl::DataLossError(absl::StrCat(path, ": the IDX header is cut short"));
+  if (bytes.size() < 4)
+    return absl::DataLossError(
+        absl::StrCat(path, ": the IDX header is cut short"));
   const auto code = static_cast<unsigned char>(bytes[2]);
   const std::optional<at::ScalarType> type = TypeOf(code);
   const auto dims = static_cast<size_t>(static_cast<unsigned char>(bytes[3]));
   if (bytes[0] != 0 || bytes[1] != 0 || !type.has_value() || dims == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": is not an IDX file (it begins with 0x", absl::Hex(BigEndian32(bytes.data()), absl::kZeroPad8), ")"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": is not an IDX file (it begins with 0x",
+        absl::Hex(BigEndian32(bytes.data()), absl::kZeroPad8), ")"));
   }
   const size_t header = 4 + 4 * dims;
-  if (bytes.size() < header) return absl::DataLossError(absl::StrCat(path, ": the IDX header is cut short"));
+  if (bytes.size() < header)
+    return absl::DataLossError(
+        absl::StrCat(path, ": the IDX header is cut short"));
 
   const size_t width = c10::elementSize(*type);
   std::vector<int64_t> sizes;
@@ -78,18 +86,23 @@ absl::StatusOr<at::Tensor> ReadIdxFile(const std::string& path) {
   for (size_t dim = 0; dim < dims; ++dim) {
     const uint32_t size = BigEndian32(bytes.data() + 4 + 4 * dim);
     sizes.push_back(size);
-    // The product must not wrap around: a crafted header could then pass for a small one.
+    // The product must not wrap around: a crafted header could then pass for a
+    // small one.
     if (size != 0 && expected > std::numeric_limits<size_t>::max() / size) {
-      return absl::DataLossError(absl::StrCat(path, ": the IDX header asks for more than any memory holds"));
+      return absl::DataLossError(absl::StrCat(
+          path, ": the IDX header asks for more than any memory holds"));
     }
     expected *= size;
   }
   if (bytes.size() - header != expected) {
-    return absl::DataLossError(absl::StrCat(path, ": holds ", bytes.size() - header, " bytes of data where its header (",
-                                            absl::StrJoin(sizes, " x "), ") asks for ", expected));
+    return absl::DataLossError(
+        absl::StrCat(path, ": holds ", bytes.size() - header,
+                     " bytes of data where its header (",
+                     absl::StrJoin(sizes, " x "), ") asks for ", expected));
   }
   at::Tensor tensor = at::empty(sizes, *type);
-  CopySwapped(bytes.data() + header, static_cast<char*>(tensor.data_ptr()), expected, width);
+  CopySwapped(bytes.data() + header, static_cast<char*>(tensor.data_ptr()),
+              expected, width);
   return tensor;
 }
 

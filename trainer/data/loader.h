@@ -1,9 +1,10 @@
-// Loader turns a dataset and a sampler into the batches of an epoch. A batch is gathered as a
-// whole, with slices of the order tensor for indices: nothing is done sample by sample.
+// Loader turns a dataset and a sampler into the batches of an epoch. A batch is
+// gathered as a whole, with slices of the order tensor for indices: nothing is
+// done sample by sample.
 //
-//   Loader loader(data, std::make_shared<ShuffledSampler>(data->size(), seed), {.batch_size = 128});
-//   loader.StartEpoch(0);
-//   while (std::optional<AnyBatch> batch = loader.Next()) { … }
+//   Loader loader(data, std::make_shared<ShuffledSampler>(data->size(), seed),
+//   {.batch_size = 128}); loader.StartEpoch(0); while (std::optional<AnyBatch>
+//   batch = loader.Next()) { … }
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_DATA_LOADER_H_
@@ -30,8 +31,10 @@ struct LoaderOptions {
 
 class Loader {
  public:
-  // REQUIRES: the sampler gives indices of the dataset, and an epoch has at least one batch.
-  Loader(DatasetPtr dataset, std::shared_ptr<const Sampler> sampler, LoaderOptions options);
+  // REQUIRES: the sampler gives indices of the dataset, and an epoch has at
+  // least one batch.
+  Loader(DatasetPtr dataset, std::shared_ptr<const Sampler> sampler,
+         LoaderOptions options);
 
   int64_t batches_per_epoch() const { return batches_; }
   int64_t batch_size() const { return options_.batch_size; }

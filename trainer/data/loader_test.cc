@@ -12,14 +12,19 @@
 namespace trainyard {
 namespace {
 
-DatasetPtr Numbers(int64_t size) { return MakeTensorDataset(Example{at::arange(size), at::arange(size)}); }
+DatasetPtr Numbers(int64_t size) {
+  return MakeTensorDataset(Example{at::arange(size), at::arange(size)});
+}
 
-std::shared_ptr<const Sampler> Shuffled(int64_t size) { return std::make_shared<ShuffledSampler>(size, 5); }
+std::shared_ptr<const Sampler> Shuffled(int64_t size) {
+  return std::make_shared<ShuffledSampler>(size, 5);
+}
 
 // What is left of the epoch, in one tensor.
 at::Tensor Rest(Loader& loader) {
   std::vector<at::Tensor> batches;
-  while (std::optional<AnyBatch> batch = loader.Next()) batches.push_back(batch->As<Example>().input);
+  while (std::optional<AnyBatch> batch = loader.Next())
+    batches.push_back(batch->As<Example>().input);
   return batches.empty() ? at::arange(0) : at::cat(batches);
 }
 
@@ -52,7 +57,8 @@ TEST(LoaderTest, StartsAnywhereInAnEpoch) {
   Loader loader(Numbers(10), sampler, {.batch_size = 3});
   for (int64_t first = 0; first <= loader.batches_per_epoch(); ++first) {
     loader.StartEpoch(4, first);
-    EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(4).slice(0, first * 3))) << first;
+    EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(4).slice(0, first * 3)))
+        << first;
   }
   EXPECT_THROW(loader.StartEpoch(0, 5), c10::ValueError);
   EXPECT_THROW(loader.StartEpoch(0, -1), c10::ValueError);
@@ -64,10 +70,15 @@ TEST(LoaderTest, GivesNothingBeforeAnEpochIsStarted) {
 }
 
 TEST(LoaderTest, RefusesBadOptions) {
-  EXPECT_THROW(Loader(Numbers(10), Shuffled(10), {.batch_size = 0}), c10::ValueError);
-  EXPECT_THROW(Loader(Numbers(10), Shuffled(10), {.batch_size = 11, .drop_last = true}), c10::ValueError);
-  EXPECT_THROW(Loader(nullptr, Shuffled(10), {.batch_size = 1}), c10::ValueError);
-  EXPECT_THROW(Loader(Numbers(10), nullptr, {.batch_size = 1}), c10::ValueError);
+  EXPECT_THROW(Loader(Numbers(10), Shuffled(10), {.batch_size = 0}),
+               c10::ValueError);
+  EXPECT_THROW(
+      Loader(Numbers(10), Shuffled(10), {.batch_size = 11, .drop_last = true}),
+      c10::ValueError);
+  EXPECT_THROW(Loader(nullptr, Shuffled(10), {.batch_size = 1}),
+               c10::ValueError);
+  EXPECT_THROW(Loader(Numbers(10), nullptr, {.batch_size = 1}),
+               c10::ValueError);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Sampler is the order of an epoch: a pure function of the epoch's number, so that it can be
-// had again at any time, on any process, without having lived through what came before.
+// Sampler is the order of an epoch: a pure function of the epoch's number, so
+// that it can be had again at any time, on any process, without having lived
+// through what came before.
 //
 //   ShuffledSampler sampler(60000, /*seed=*/1);
 //   const at::Tensor order = sampler.Order(/*epoch=*/3);
@@ -37,7 +38,8 @@ class SequentialSampler final : public Sampler {
   int64_t size_;
 };
 
-// Another random order each epoch. It uses a generator of its own: the global one is untouched.
+// Another random order each epoch. It uses a generator of its own: the global
+// one is untouched.
 class ShuffledSampler final : public Sampler {
  public:
   // REQUIRES: size >= 1.

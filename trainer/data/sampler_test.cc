@@ -1,11 +1,11 @@
 #include "trainer/data/sampler.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/rand.h>
 #include <gtest/gtest.h>
-#include <ATen/Context.h>
 
 namespace trainyard {
 namespace {
@@ -19,7 +19,9 @@ TEST(SequentialSamplerTest, IsTheSameEachEpoch) {
 TEST(ShuffledSamplerTest, HasEverySampleOnce) {
   const ShuffledSampler sampler(1000, /*seed=*/3);
   for (int64_t epoch = 0; epoch < 5; ++epoch) {
-    EXPECT_TRUE(at::equal(std::get<0>(sampler.Order(epoch).sort()), at::arange(1000))) << epoch;
+    EXPECT_TRUE(
+        at::equal(std::get<0>(sampler.Order(epoch).sort()), at::arange(1000)))
+        << epoch;
   }
 }
 

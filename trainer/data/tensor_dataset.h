@@ -1,10 +1,11 @@
-// TensorDataset keeps a whole dataset in memory as one batch, and gathers from it with one
-// index_select per tensor. A transform, if given, sees the gathered batch: data can stay small
-// (bytes) and become floats a batch at a time.
+// TensorDataset keeps a whole dataset in memory as one batch, and gathers from
+// it with one index_select per tensor. A transform, if given, sees the gathered
+// batch: data can stay small (bytes) and become floats a batch at a time.
 //
 //   const DatasetPtr data = MakeTensorDataset(
 //       Example{images, labels},
-//       [](Example e) { return Example{e.input.to(at::kFloat).div_(255), e.target}; });
+//       [](Example e) { return Example{e.input.to(at::kFloat).div_(255),
+//       e.target}; });
 //
 // Thread-safe, if the transform is.
 #ifndef TRAINYARD_TRAINER_DATA_TENSOR_DATASET_H_
@@ -30,23 +31,32 @@ class TensorDataset final : public Dataset {
 
   // REQUIRES: every tensor of `all` has the same number of rows, at least one.
   explicit TensorDataset(B all, Transform transform = nullptr)
-      : all_(std::move(all)), transform_(std::move(transform)), size_(CheckedRows(all_)) {}
+      : all_(std::move(all)),
+        transform_(std::move(transform)),
+        size_(CheckedRows(all_)) {}
 
   int64_t size() const override { return size_; }
 
   AnyBatch Gather(const at::Tensor& indices) const override {
     B batch = all_;
-    ForEachTensor(batch, [&](at::Tensor& tensor) { tensor = tensor.index_select(0, indices); });
-    return AnyBatch(transform_ ? transform_(std::move(batch)) : std::move(batch));
+    ForEachTensor(batch, [&](at::Tensor& tensor) {
+      tensor = tensor.index_select(0, indices);
+    });
+    return AnyBatch(transform_ ? transform_(std::move(batch))
+                               : std::move(batch));
   }
 
  private:
   static int64_t CheckedRows(B& all) {
     int64_t rows = -1;
     ForEachTensor(all, [&](const at::Tensor& tensor) {
-      TORCH_CHECK_VALUE(tensor.defined() && tensor.dim() >= 1, "TensorDataset: every tensor must have a row per sample");
-      TORCH_CHECK_VALUE(rows < 0 || tensor.size(0) == rows, "TensorDataset: tensors have ", rows, " and ",
-                        tensor.size(0), " rows; each sample needs a row in every tensor");
+      TORCH_CHECK_VALUE(
+          tensor.defined() && tensor.dim() >= 1,
+          "TensorDataset: every tensor must have a row per sample");
+      TORCH_CHECK_VALUE(rows < 0 || tensor.size(0) == rows,
+                        "TensorDataset: tensors have ", rows, " and ",
+                        tensor.size(0),
+                        " rows; each sample needs a row in every tensor");
       rows = tensor.size(0);
     });
     TORCH_CHECK_VALUE(rows > 0, "TensorDataset: there are no samples");
@@ -59,8 +69,10 @@ class TensorDataset final : public Dataset {
 };
 
 template <BatchType B>
-DatasetPtr MakeTensorDataset(B all, typename TensorDataset<B>::Transform transform = nullptr) {
-  return std::make_shared<const TensorDataset<B>>(std::move(all), std::move(transform));
+DatasetPtr MakeTensorDataset(
+    B all, typename TensorDataset<B>::Transform transform = nullptr) {
+  return std::make_shared<const TensorDataset<B>>(std::move(all),
+                                                  std::move(transform));
 }
 
 }  // namespace trainyard

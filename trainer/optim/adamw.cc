@@ -14,8 +14,10 @@ namespace trainyard {
 namespace {
 
 void CheckField(const char* field, double value, double limit) {
-  TORCH_CHECK_VALUE(std::isfinite(value) && value >= 0 && value < limit, "AdamW: ", field, " is ", value,
-                    limit < 2 ? "; it must be at least 0 and less than 1" : "; it must be a number of at least 0");
+  TORCH_CHECK_VALUE(std::isfinite(value) && value >= 0 && value < limit,
+                    "AdamW: ", field, " is ", value,
+                    limit < 2 ? "; it must be at least 0 and less than 1"
+                              : "; it must be a number of at least 0");
 }
 
 }  // namespace
@@ -78,15 +80,20 @@ void AdamW::Step(const std::optional<at::Tensor>& divisor) {
   }
 }
 
-void AdamW::StepGroup(size_t group, const Lists& lists, const std::optional<at::Tensor>& divisor) {
+void AdamW::StepGroup(size_t group, const Lists& lists,
+                      const std::optional<at::Tensor>& divisor) {
   if (lists.steps.front().is_cpu()) {
-    // A kernel call per counter would take as long as the update of a small model.
-    for (const at::Tensor& step : lists.steps) *static_cast<float*>(step.data_ptr()) += 1;
+    // A kernel call per counter would take as long as the update of a small
+    // model.
+    for (const at::Tensor& step : lists.steps)
+      *static_cast<float*>(step.data_ptr()) += 1;
   } else {
     at::_foreach_add_(lists.steps, 1);
   }
-  at::_fused_adamw_(lists.params, lists.grads, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps,
-                    Field(group, "lr"), Field(group, "beta1"), Field(group, "beta2"), Field(group, "weight_decay"),
+  at::_fused_adamw_(lists.params, lists.grads, lists.exp_avgs,
+                    lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps,
+                    Field(group, "lr"), Field(group, "beta1"),
+                    Field(group, "beta2"), Field(group, "weight_decay"),
                     Field(group, "eps"), amsgrad_, /*maximize=*/false, divisor);
 }
 
@@ -98,11 +105,15 @@ std::vector<NamedTensor> AdamW::State() const {
       const std::string& name = names(group)[i];
       state.push_back({name + "/exp_avg", lists.exp_avgs[i]});
       state.push_back({name + "/exp_avg_sq", lists.exp_avg_sqs[i]});
-      if (amsgrad_) state.push_back({name + "/max_exp_avg_sq", lists.max_exp_avg_sqs[i]});
+      if (amsgrad_)
+        state.push_back({name + "/max_exp_avg_sq", lists.max_exp_avg_sqs[i]});
       state.push_back({name + "/step", lists.steps[i]});
     }
   }
-  std::sort(state.begin(), state.end(), [](const NamedTensor& a, const NamedTensor& b) { return a.name < b.name; });
+  std::sort(state.begin(), state.end(),
+            [](const NamedTensor& a, const NamedTensor& b) {
+              return a.name < b.name;
+            });
   return state;
 }
 

@@ -1,5 +1,6 @@
-// AdamW (decoupled weight decay) on ATen's fused kernel: all parameters of a group in one call,
-// with lists built once. The same numbers as Python's torch.optim.AdamW(fused=True).
+// AdamW (decoupled weight decay) on ATen's fused kernel: all parameters of a
+// group in one call, with lists built once. The same numbers as Python's
+// torch.optim.AdamW(fused=True).
 //
 //   AdamW optimizer(*model, {.lr = 3e-3});
 //
@@ -40,11 +41,13 @@ class AdamW final : public Optimizer {
  private:
   // A group's parameters and state, side by side, as the kernel takes them.
   struct Lists {
-    std::vector<at::Tensor> params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps;
+    std::vector<at::Tensor> params, grads, exp_avgs, exp_avg_sqs,
+        max_exp_avg_sqs, steps;
   };
 
   void Step(const std::optional<at::Tensor>& divisor) override;
-  void StepGroup(size_t group, const Lists& lists, const std::optional<at::Tensor>& divisor);
+  void StepGroup(size_t group, const Lists& lists,
+                 const std::optional<at::Tensor>& divisor);
 
   bool amsgrad_;
   std::vector<Lists> groups_;

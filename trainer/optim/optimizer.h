@@ -1,7 +1,8 @@
-// Optimizer is the base of Trainyard's optimizers. It is a torch::optim::Optimizer, so that a
-// user's own loop keeps working, and adds what a trainer needs: fields that a schedule can set
-// (lr, weight_decay, …), one division of all gradients folded into the update, and state under
-// the parameters' names.
+// Optimizer is the base of Trainyard's optimizers. It is a
+// torch::optim::Optimizer, so that a user's own loop keeps working, and adds
+// what a trainer needs: fields that a schedule can set (lr, weight_decay, …),
+// one division of all gradients folded into the update, and state under the
+// parameters' names.
 //
 //   optimizer.ZeroGrad();
 //   loss.backward();
@@ -27,37 +28,45 @@ namespace trainyard {
 
 class Optimizer : public torch::optim::Optimizer {
  public:
-  // One update from the gradients as they are. A closure, if given, is called first.
+  // One update from the gradients as they are. A closure, if given, is called
+  // first.
   at::Tensor step(LossClosure closure = nullptr) final;
 
-  // One update from the gradients divided by `divisor`, a float scalar on the parameters'
-  // device. What the gradients hold afterwards is not specified.
+  // One update from the gradients divided by `divisor`, a float scalar on the
+  // parameters' device. What the gradients hold afterwards is not specified.
   void StepDivided(const at::Tensor& divisor) { Step(divisor); }
 
   // Lets go of all gradients, so that the next backward need not add to zeros.
   void ZeroGrad();
 
-  // The gradients there are, in the parameters' order. Valid until the next call.
+  // The gradients there are, in the parameters' order. Valid until the next
+  // call.
   const std::vector<at::Tensor>& Gradients();
 
   size_t num_groups() const { return param_groups().size(); }
 
-  // A number of a group that a schedule may set, e.g. "lr". Throws, listing what there is, if
-  // the group has no such field or there is no such group. The reference stays valid.
+  // A number of a group that a schedule may set, e.g. "lr". Throws, listing
+  // what there is, if the group has no such field or there is no such group.
+  // The reference stays valid.
   double& Field(size_t group, std::string_view name);
 
-  // Every tensor of the state as "<parameter>/<what>", in name order. Shares memory.
+  // Every tensor of the state as "<parameter>/<what>", in name order. Shares
+  // memory.
   virtual std::vector<NamedTensor> State() const = 0;
 
  protected:
   using Fields = std::vector<std::pair<std::string, double>>;
 
-  // `defaults` are the optimizer's options; a group's overrides must name some of them.
-  Optimizer(const std::string& name, const ParamGroups& groups, const Fields& defaults);
+  // `defaults` are the optimizer's options; a group's overrides must name some
+  // of them.
+  Optimizer(const std::string& name, const ParamGroups& groups,
+            const Fields& defaults);
 
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
-  const std::vector<std::string>& names(size_t group) const { return names_[group]; }
+  const std::vector<std::string>& names(size_t group) const {
+    return names_[group];
+  }
 
  private:
   std::string name_;
