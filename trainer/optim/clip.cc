@@ -20,7 +20,8 @@ namespace {
 constexpr double kEpsilon = 1e-6;
 
 void CheckLimit(const char* name, double limit) {
-  TORCH_CHECK_VALUE(std::isfinite(limit) && limit > 0, name, ": the limit is ", limit, "; it must be a number above 0");
+  TORCH_CHECK_VALUE(std::isfinite(limit) && limit > 0, name, ": the limit is ",
+                    limit, "; it must be a number above 0");
 }
 
 }  // namespace
@@ -54,13 +55,17 @@ at::Tensor GradientNorm(const std::vector<at::Tensor>& gradients) {
   return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
 }
 
-at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor, double max_norm) {
+at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor,
+                           double max_norm) {
   if (norm.is_cpu()) {
     const double excess = (norm.item<double>() / divisor + kEpsilon) / max_norm;
-    // Written so that a norm that is not a number reaches the parameters, as it must.
-    return at::scalar_tensor(excess < 1 ? divisor : excess * divisor, norm.options());
+    // Written so that a norm that is not a number reaches the parameters, as it
+    // must.
+    return at::scalar_tensor(excess < 1 ? divisor : excess * divisor,
+                             norm.options());
   }
-  return norm.div(divisor).add_(kEpsilon).div_(max_norm).clamp_min_(1).mul_(divisor);
+  return norm.div(divisor).add_(kEpsilon).div_(max_norm).clamp_min_(1).mul_(
+      divisor);
 }
 
 void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip) {
@@ -69,7 +74,8 @@ void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip) {
     case Clip::Kind::kNone:
       return;
     case Clip::Kind::kNorm:
-      at::_foreach_div_(gradients, ClippingDivisor(GradientNorm(gradients), 1, clip.limit));
+      at::_foreach_div_(
+          gradients, ClippingDivisor(GradientNorm(gradients), 1, clip.limit));
       return;
     case Clip::Kind::kValue:
       at::_foreach_clamp_min_(gradients, -clip.limit);

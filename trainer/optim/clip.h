@@ -1,8 +1,8 @@
-// Clip limits gradients before an update: all of them together by their norm, each element by
-// its value, or by a function of the user's.
+// Clip limits gradients before an update: all of them together by their norm,
+// each element by its value, or by a function of the user's.
 //
-//   ClipNorm(1.0)          scales all gradients so that their common 2-norm is at most 1
-//   ClipValue(0.5)         limits each element to [-0.5, 0.5]
+//   ClipNorm(1.0)          scales all gradients so that their common 2-norm is
+//   at most 1 ClipValue(0.5)         limits each element to [-0.5, 0.5]
 //   ClipWith(function)     calls function(gradients)
 //
 // Applied by Backend::Update, or in a user's own loop by ClipGradients.
@@ -31,12 +31,15 @@ Clip ClipValue(double max_value);
 // REQUIRES: the function is not null.
 Clip ClipWith(Clip::Function function);
 
-// The 2-norm of all gradients together, a scalar on their device. Zero for an empty list.
+// The 2-norm of all gradients together, a scalar on their device. Zero for an
+// empty list.
 at::Tensor GradientNorm(const std::vector<at::Tensor>& gradients);
 
-// What to divide the gradients by so that their norm, itself divided by `divisor` first, is at
-// most `max_norm`: `divisor`, or more. A scalar like `norm`, without waiting for the device.
-at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor, double max_norm);
+// What to divide the gradients by so that their norm, itself divided by
+// `divisor` first, is at most `max_norm`: `divisor`, or more. A scalar like
+// `norm`, without waiting for the device.
+at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor,
+                           double max_norm);
 
 // Clips in place.
 void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip);

@@ -44,19 +44,25 @@ TEST(ClipTest, ValueLimitsEachElement) {
 
 TEST(ClipTest, AFunctionGetsTheGradients) {
   const auto gradients = Gradients();
-  ClipGradients(gradients, ClipWith([](const std::vector<at::Tensor>& all) { all[0].zero_(); }));
+  ClipGradients(gradients, ClipWith([](const std::vector<at::Tensor>& all) {
+                  all[0].zero_();
+                }));
   EXPECT_EQ(gradients[0].sum().item<float>(), 0.0F);
 }
 
 TEST(ClipTest, DivisorCountsInAnEarlierDivision) {
   const at::Tensor norm = at::tensor(50.0F);
-  EXPECT_NEAR(ClippingDivisor(norm, 10, 1).item<double>(), 50, 1e-4);   // 5 after division, so 10 * 5
-  EXPECT_NEAR(ClippingDivisor(norm, 10, 6).item<double>(), 10, 1e-6);   // 5 is below the limit
-  EXPECT_TRUE(std::isnan(ClippingDivisor(at::tensor(std::nanf("")), 1, 1).item<double>()));
+  EXPECT_NEAR(ClippingDivisor(norm, 10, 1).item<double>(), 50,
+              1e-4);  // 5 after division, so 10 * 5
+  EXPECT_NEAR(ClippingDivisor(norm, 10, 6).item<double>(), 10,
+              1e-6);  // 5 is below the limit
+  EXPECT_TRUE(std::isnan(
+      ClippingDivisor(at::tensor(std::nanf("")), 1, 1).item<double>()));
 }
 
 TEST(ClipTest, RefusesBadLimits) {
-  for (const double limit : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+  for (const double limit :
+       {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_THROW(ClipNorm(limit), c10::ValueError) << limit;
     EXPECT_THROW(ClipValue(limit), c10::ValueError) << limit;
   }

@@ -11,34 +11,45 @@ namespace trainyard {
 std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module) {
   std::vector<NamedTensor> named;
   for (const auto& item : module.named_parameters()) {
-    if (item.value().requires_grad()) named.push_back({item.key(), item.value()});
+    if (item.value().requires_grad())
+      named.push_back({item.key(), item.value()});
   }
   return named;
 }
 
 ParamGroups::ParamGroups(const torch::nn::Module& module)
-    : ParamGroups(std::vector<ParamGroup>{{.params = NamedParameters(module)}}) {}
+    : ParamGroups(
+          std::vector<ParamGroup>{{.params = NamedParameters(module)}}) {}
 
 ParamGroups::ParamGroups(const std::vector<at::Tensor>& tensors)
     : ParamGroups([&] {
         ParamGroup group;
-        for (const at::Tensor& tensor : tensors) group.params.push_back({std::to_string(group.params.size()), tensor});
+        for (const at::Tensor& tensor : tensors)
+          group.params.push_back({std::to_string(group.params.size()), tensor});
         return std::vector<ParamGroup>{std::move(group)};
       }()) {}
 
-ParamGroups::ParamGroups(std::vector<ParamGroup> groups) : groups_(std::move(groups)) {
+ParamGroups::ParamGroups(std::vector<ParamGroup> groups)
+    : groups_(std::move(groups)) {
   std::set<std::string> names;
   std::set<const void*> tensors;
   for (const ParamGroup& group : groups_) {
     for (const NamedTensor& param : group.params) {
-      TORCH_CHECK_VALUE(param.tensor.defined() && param.tensor.is_leaf() && param.tensor.requires_grad(),
-                        "ParamGroups: parameter \"", param.name, "\" is not a leaf tensor that requires gradients");
-      TORCH_CHECK_VALUE(names.insert(param.name).second, "ParamGroups: two parameters are named \"", param.name, "\"");
-      TORCH_CHECK_VALUE(tensors.insert(param.tensor.unsafeGetTensorImpl()).second, "ParamGroups: parameter \"",
-                        param.name, "\" is there twice; a parameter belongs to one group");
+      TORCH_CHECK_VALUE(param.tensor.defined() && param.tensor.is_leaf() &&
+                            param.tensor.requires_grad(),
+                        "ParamGroups: parameter \"", param.name,
+                        "\" is not a leaf tensor that requires gradients");
+      TORCH_CHECK_VALUE(names.insert(param.name).second,
+                        "ParamGroups: two parameters are named \"", param.name,
+                        "\"");
+      TORCH_CHECK_VALUE(
+          tensors.insert(param.tensor.unsafeGetTensorImpl()).second,
+          "ParamGroups: parameter \"", param.name,
+          "\" is there twice; a parameter belongs to one group");
     }
   }
-  TORCH_CHECK_VALUE(!names.empty(), "ParamGroups: there are no parameters to train");
+  TORCH_CHECK_VALUE(!names.empty(),
+                    "ParamGroups: there are no parameters to train");
 }
 
 }  // namespace trainyard

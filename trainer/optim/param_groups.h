@@ -1,9 +1,11 @@
-// ParamGroups says which parameters an optimizer trains, under which names, and where a group
-// differs from the optimizer's options. One constructor for each way people have them:
+// ParamGroups says which parameters an optimizer trains, under which names, and
+// where a group differs from the optimizer's options. One constructor for each
+// way people have them:
 //
-//   AdamW a(*model, {.lr = 1e-3});                  // a module: its trainable parameters, by name
-//   AdamW b(model->parameters(), {.lr = 1e-3});     // a list: named "0", "1", …
-//   AdamW c({{.params = NamedParameters(*body), .overrides = {{"lr", 1e-4}}},
+//   AdamW a(*model, {.lr = 1e-3});                  // a module: its trainable
+//   parameters, by name AdamW b(model->parameters(), {.lr = 1e-3});     // a
+//   list: named "0", "1", … AdamW c({{.params = NamedParameters(*body),
+//   .overrides = {{"lr", 1e-4}}},
 //            {.params = NamedParameters(*head)}}, {.lr = 1e-3});
 //
 // State is saved under these names, never by position. Thread-compatible.
@@ -28,20 +30,22 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-// A module's parameters that require gradients, in its own order, with their full names.
+// A module's parameters that require gradients, in its own order, with their
+// full names.
 std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module);
 
 struct ParamGroup {
   std::vector<NamedTensor> params;
-  // Fields that are not as in the optimizer's options, e.g. {"weight_decay", 0}.
+  // Fields that are not as in the optimizer's options, e.g. {"weight_decay",
+  // 0}.
   std::map<std::string, double> overrides = {};
 };
 
 class ParamGroups {
  public:
-  ParamGroups(const torch::nn::Module& module);          // NOLINT: implicit, see above
-  ParamGroups(const std::vector<at::Tensor>& tensors);   // NOLINT
-  ParamGroups(std::vector<ParamGroup> groups);           // NOLINT
+  ParamGroups(const torch::nn::Module& module);  // NOLINT: implicit, see above
+  ParamGroups(const std::vector<at::Tensor>& tensors);    // NOLINT
+  ParamGroups(std::vector<ParamGroup> groups);            // NOLINT
   ParamGroups(std::initializer_list<at::Tensor> tensors)  // NOLINT
       : ParamGroups(std::vector<at::Tensor>(tensors)) {}
   ParamGroups(std::initializer_list<ParamGroup> groups)  // NOLINT

@@ -25,8 +25,10 @@ TEST(ParamGroupsTest, AModulesTrainableParametersByName) {
   model->parameters()[0].requires_grad_(false);
   const ParamGroups groups(*model);
   ASSERT_EQ(groups.groups().size(), 1);
-  EXPECT_THAT(Names(groups.groups()[0]), ElementsAre("0.bias", "1.weight", "1.bias"));
-  EXPECT_TRUE(groups.groups()[0].params[0].tensor.is_same(model->named_parameters()["0.bias"]));
+  EXPECT_THAT(Names(groups.groups()[0]),
+              ElementsAre("0.bias", "1.weight", "1.bias"));
+  EXPECT_TRUE(groups.groups()[0].params[0].tensor.is_same(
+      model->named_parameters()["0.bias"]));
 }
 
 TEST(ParamGroupsTest, AListIsNamedByPosition) {
@@ -47,10 +49,15 @@ TEST(ParamGroupsTest, RefusesWhatCannotBeTrained) {
   const at::Tensor shared = Parameter();
   ExpectRefused({}, "no parameters to train");
   ExpectRefused({{.params = {}}}, "no parameters to train");
-  ExpectRefused({{.params = {{"w", at::ones({2})}}}}, "\"w\" is not a leaf tensor that requires gradients");
-  ExpectRefused({{.params = {{"w", Parameter().mul(2)}}}}, "\"w\" is not a leaf");
-  ExpectRefused({{.params = {{"w", Parameter()}}}, {.params = {{"w", Parameter()}}}}, "two parameters are named \"w\"");
-  ExpectRefused({{.params = {{"a", shared}}}, {.params = {{"b", shared}}}}, "\"b\" is there twice");
+  ExpectRefused({{.params = {{"w", at::ones({2})}}}},
+                "\"w\" is not a leaf tensor that requires gradients");
+  ExpectRefused({{.params = {{"w", Parameter().mul(2)}}}},
+                "\"w\" is not a leaf");
+  ExpectRefused(
+      {{.params = {{"w", Parameter()}}}, {.params = {{"w", Parameter()}}}},
+      "two parameters are named \"w\"");
+  ExpectRefused({{.params = {{"a", shared}}}, {.params = {{"b", shared}}}},
+                "\"b\" is there twice");
 }
 
 }  // namespace

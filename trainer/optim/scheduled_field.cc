@@ -2,7 +2,8 @@
 
 namespace trainyard {
 
-ScheduledField::ScheduledField(Optimizer& optimizer, std::string_view field, const Schedule& schedule)
+ScheduledField::ScheduledField(Optimizer& optimizer, std::string_view field,
+                               const Schedule& schedule)
     : schedule_(schedule) {
   for (size_t group = 0; group < optimizer.num_groups(); ++group) {
     double& value = optimizer.Field(group, field);
@@ -11,7 +12,8 @@ ScheduledField::ScheduledField(Optimizer& optimizer, std::string_view field, con
 }
 
 void ScheduledField::Apply(int64_t update) {
-  for (const Group& group : groups_) *group.value = schedule_.ValueAt(update, group.base);
+  for (const Group& group : groups_)
+    *group.value = schedule_.ValueAt(update, group.base);
 }
 
 void ScheduledField::Restore() {

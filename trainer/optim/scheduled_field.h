@@ -1,5 +1,5 @@
-// ScheduledField applies a schedule to one field of an optimizer, in every group, each from its
-// own configured value.
+// ScheduledField applies a schedule to one field of an optimizer, in every
+// group, each from its own configured value.
 //
 //   ScheduledField lr(optimizer, "lr", *schedule);
 //   lr.Apply(update);      // before update number `update`, counted from 0
@@ -20,7 +20,8 @@ namespace trainyard {
 class ScheduledField {
  public:
   // Throws if a group lacks the field.
-  ScheduledField(Optimizer& optimizer, std::string_view field, const Schedule& schedule);
+  ScheduledField(Optimizer& optimizer, std::string_view field,
+                 const Schedule& schedule);
 
   void Apply(int64_t update);
 

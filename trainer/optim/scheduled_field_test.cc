@@ -10,13 +10,16 @@ namespace {
 
 class Halving final : public Schedule {
  public:
-  double ValueAt(int64_t update, double base) const override { return base / static_cast<double>(int64_t{1} << update); }
+  double ValueAt(int64_t update, double base) const override {
+    return base / static_cast<double>(int64_t{1} << update);
+  }
 };
 
 at::Tensor Parameter() { return at::ones({2}).requires_grad_(); }
 
 TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
-  AdamW optimizer({{.params = {{"a", Parameter()}}}, {.params = {{"b", Parameter()}}, .overrides = {{"lr", 8}}}},
+  AdamW optimizer({{.params = {{"a", Parameter()}}},
+                   {.params = {{"b", Parameter()}}, .overrides = {{"lr", 8}}}},
                   {.lr = 1});
   const Halving halving;
   ScheduledField lr(optimizer, "lr", halving);
