@@ -16,9 +16,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-at::Tensor Parameter(at::IntArrayRef sizes) { return at::randn(sizes).requires_grad_(); }
+at::Tensor Parameter(at::IntArrayRef sizes) {
+  return at::randn(sizes).requires_grad_();
+}
 
-at::Tensor Twin(const at::Tensor& parameter) { return parameter.detach().clone().requires_grad_(); }
+at::Tensor Twin(const at::Tensor& parameter) {
+  return parameter.detach().clone().requires_grad_();
+}
 
 // libtorch's own AdamW is the oracle, with the same groups and gradients.
 void ExpectSameAsLibtorch(bool amsgrad, bool scheduled) {
@@ -26,16 +30,28 @@ void ExpectSameAsLibtorch(bool amsgrad, bool scheduled) {
   const std::vector<at::Tensor> body = {Parameter({4, 3}), Parameter({4})};
   const std::vector<at::Tensor> head = {Parameter({2, 4})};
   AdamW ours({{.params = {{"body.weight", body[0]}, {"body.bias", body[1]}}},
-              {.params = {{"head.weight", head[0]}}, .overrides = {{"lr", 0.02}, {"weight_decay", 0.3}}}},
-             {.lr = 0.01, .beta1 = 0.8, .beta2 = 0.99, .eps = 1e-6, .weight_decay = 0.1, .amsgrad = amsgrad});
+              {.params = {{"head.weight", head[0]}},
+               .overrides = {{"lr", 0.02}, {"weight_decay", 0.3}}}},
+             {.lr = 0.01,
+              .beta1 = 0.8,
+              .beta2 = 0.99,
+              .eps = 1e-6,
+              .weight_decay = 0.1,
+              .amsgrad = amsgrad});
 
   const std::vector<at::Tensor> body2 = {Twin(body[0]), Twin(body[1])};
   const std::vector<at::Tensor> head2 = {Twin(head[0])};
-  const auto options = torch::optim::AdamWOptions(0.01).betas({0.8, 0.99}).eps(1e-6).weight_decay(0.1).amsgrad(amsgrad);
-  const auto head_options = torch::optim::AdamWOptions(options).lr(0.02).weight_decay(0.3);
+  const auto options = torch::optim::AdamWOptions(0.01)
+                           .betas({0.8, 0.99})
+                           .eps(1e-6)
+                           .weight_decay(0.1)
+                           .amsgrad(amsgrad);
+  const auto head_options =
+      torch::optim::AdamWOptions(options).lr(0.02).weight_decay(0.3);
   std::vector<torch::optim::OptimizerParamGroup> groups;
   groups.emplace_back(body2);
-  groups.emplace_back(head2, std::make_unique<torch::optim::AdamWOptions>(head_options));
+  groups.emplace_back(
+      head2, std::make_unique<torch::optim::AdamWOptions>(head_options));
   torch::optim::AdamW theirs(groups, options);
 
   const std::vector<std::pair<at::Tensor, at::Tensor>> pairs = {
@@ -53,12 +69,19 @@ void ExpectSameAsLibtorch(bool amsgrad, bool scheduled) {
     ours.step();
     theirs.step();
   }
-  for (const auto& [a, b] : pairs) EXPECT_TRUE(at::allclose(a, b, 1e-6, 1e-6)) << (a - b).abs().max();
+  for (const auto& [a, b] : pairs)
+    EXPECT_TRUE(at::allclose(a, b, 1e-6, 1e-6)) << (a - b).abs().max();
 }
 
-TEST(AdamWTest, SameAsLibtorch) { ExpectSameAsLibtorch(/*amsgrad=*/false, /*scheduled=*/false); }
-TEST(AdamWTest, SameAsLibtorchWithAmsgrad) { ExpectSameAsLibtorch(/*amsgrad=*/true, /*scheduled=*/false); }
-TEST(AdamWTest, SameAsLibtorchWithAScheduledField) { ExpectSameAsLibtorch(/*amsgrad=*/false, /*scheduled=*/true); }
+TEST(AdamWTest, SameAsLibtorch) {
+  ExpectSameAsLibtorch(/*amsgrad=*/false, /*scheduled=*/false);
+}
+TEST(AdamWTest, SameAsLibtorchWithAmsgrad) {
+  ExpectSameAsLibtorch(/*amsgrad=*/true, /*scheduled=*/false);
+}
+TEST(AdamWTest, SameAsLibtorchWithAScheduledField) {
+  ExpectSameAsLibtorch(/*amsgrad=*/false, /*scheduled=*/true);
+}
 
 TEST(AdamWTest, DividingIsTheSameAsSmallerGradients) {
   at::manual_seed(2);
@@ -74,7 +97,8 @@ TEST(AdamWTest, DividingIsTheSameAsSmallerGradients) {
 }
 
 TEST(AdamWTest, AParameterWithoutGradientStaysWithItsState) {
-  const at::Tensor used = Parameter({2}), idle = Parameter({2}), before = idle.detach().clone();
+  const at::Tensor used = Parameter({2}), idle = Parameter({2}),
+                   before = idle.detach().clone();
   AdamW optimizer({used, idle}, {.lr = 0.1});
   used.mutable_grad() = at::full({2}, 1.0F);
   optimizer.step();
@@ -84,10 +108,12 @@ TEST(AdamWTest, AParameterWithoutGradientStaysWithItsState) {
 }
 
 TEST(AdamWTest, StateIsNamedAndSorted) {
-  const AdamW optimizer({{.params = {{"w", Parameter({2})}, {"b", Parameter({3})}}}});
+  const AdamW optimizer(
+      {{.params = {{"w", Parameter({2})}, {"b", Parameter({3})}}}});
   std::vector<std::string> names;
   for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
-  EXPECT_THAT(names, ElementsAre("b/exp_avg", "b/exp_avg_sq", "b/step", "w/exp_avg", "w/exp_avg_sq", "w/step"));
+  EXPECT_THAT(names, ElementsAre("b/exp_avg", "b/exp_avg_sq", "b/step",
+                                 "w/exp_avg", "w/exp_avg_sq", "w/step"));
 }
 
 TEST(AdamWTest, ZeroGradLetsGoOfGradients) {
@@ -110,8 +136,10 @@ void ExpectRefused(const AdamWOptions& options, const std::string& why) {
 }
 
 TEST(AdamWTest, RefusesBadOptionsByName) {
-  ExpectRefused({.lr = -1}, "AdamW: lr is -1; it must be a number of at least 0");
-  ExpectRefused({.beta1 = 1}, "AdamW: beta1 is 1; it must be at least 0 and less than 1");
+  ExpectRefused({.lr = -1},
+                "AdamW: lr is -1; it must be a number of at least 0");
+  ExpectRefused({.beta1 = 1},
+                "AdamW: beta1 is 1; it must be at least 0 and less than 1");
   ExpectRefused({.beta2 = -0.1}, "AdamW: beta2 is -0.1");
   ExpectRefused({.eps = -1e-8}, "AdamW: eps is -1e-08");
   ExpectRefused({.weight_decay = NAN}, "AdamW: weight_decay is nan");
@@ -123,10 +151,14 @@ TEST(AdamWTest, UnknownFieldsAndGroupsAreNamed) {
     optimizer.Field(0, "momentum");
     FAIL() << "AdamW had momentum";
   } catch (const c10::ValueError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("there is no field \"momentum\"; there are: lr, beta1, beta2, eps, weight_decay"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("there is no field \"momentum\"; there are: lr, "
+                          "beta1, beta2, eps, weight_decay"));
   }
   EXPECT_THROW(optimizer.Field(1, "lr"), c10::IndexError);
-  EXPECT_THROW(AdamW({{.params = {{"w", Parameter({2})}}, .overrides = {{"momentum", 1}}}}), c10::ValueError);
+  EXPECT_THROW(AdamW({{.params = {{"w", Parameter({2})}},
+                       .overrides = {{"momentum", 1}}}}),
+               c10::ValueError);
 }
 
 }  // namespace

@@ -3,44 +3,59 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace trainyard {
 namespace {
 
-// A group's numbers by name. libtorch's own schedulers see "lr" through get_lr and set_lr.
+// A group's numbers by name. libtorch's own schedulers see "lr" through get_lr
+// and set_lr.
 class FieldOptions final : public torch::optim::OptimizerOptions {
  public:
-  explicit FieldOptions(std::vector<std::pair<std::string, double>> fields) : fields_(std::move(fields)) {}
+  explicit FieldOptions(const std::vector<FieldSpec>& fields) {
+    for (const FieldSpec& field : fields) {
+      names_.push_back(field.name);
+      values_.push_back(field.value);
+    }
+  }
 
   std::unique_ptr<torch::optim::OptimizerOptions> clone() const override {
     return std::make_unique<FieldOptions>(*this);
   }
-  double get_lr() const override { return *const_cast<FieldOptions*>(this)->Find("lr"); }
+  double get_lr() const override {
+    return *const_cast<FieldOptions*>(this)->Find("lr");
+  }
   void set_lr(const double lr) override { *Find("lr") = lr; }
 
   double* Find(std::string_view name) {
-    for (auto& [key, value] : fields_) {
-      if (key == name) return &value;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i] == name) return &values_[i];
     }
     return nullptr;
   }
+  const double* values() const { return values_.data(); }
   std::string Names() const {
-    std::string names;
-    for (const auto& [key, value] : fields_) names += (names.empty() ? "" : ", ") + key;
-    return names;
+    std::string all;
+    for (const std::string& name : names_) {
+      all += (all.empty() ? "" : ", ") + name;
+    }
+    return all;
   }
 
  private:
-  std::vector<std::pair<std::string, double>> fields_;
+  std::vector<std::string> names_;
+  std::vector<double> values_;
 };
 
-std::vector<torch::optim::OptimizerParamGroup> TorchGroups(const ParamGroups& groups) {
+std::vector<torch::optim::OptimizerParamGroup> TorchGroups(
+    const ParamGroups& groups) {
   std::vector<torch::optim::OptimizerParamGroup> torch_groups;
   for (const ParamGroup& group : groups.groups()) {
     std::vector<at::Tensor> params;
-    for (const NamedTensor& param : group.params) params.push_back(param.tensor);
+    for (const NamedTensor& param : group.params) {
+      params.push_back(param.tensor);
+    }
     torch_groups.emplace_back(std::move(params));
   }
   return torch_groups;
@@ -48,21 +63,27 @@ std::vector<torch::optim::OptimizerParamGroup> TorchGroups(const ParamGroups& gr
 
 }  // namespace
 
-Optimizer::Optimizer(const std::string& name, const ParamGroups& groups, const Fields& defaults)
-    : torch::optim::Optimizer(TorchGroups(groups), std::make_unique<FieldOptions>(defaults)), name_(name) {
-  for (const ParamGroup& group : groups.groups()) {
-    // Set here: libtorch would merge them with the defaults by rules of its own.
-    auto options = std::make_unique<FieldOptions>(defaults);
+Optimizer::Optimizer(const std::string& name, const ParamGroups& groups,
+                     const std::vector<FieldSpec>& fields)
+    : torch::optim::Optimizer(TorchGroups(groups),
+                              std::make_unique<FieldOptions>(fields)),
+      name_(name) {
+  for (size_t index = 0; index < groups.groups().size(); ++index) {
+    const ParamGroup& group = groups.groups()[index];
+    // Set here: libtorch would merge them with the defaults by rules of its
+    // own.
+    auto options = std::make_unique<FieldOptions>(fields);
     for (const auto& [field, value] : group.overrides) {
       double* const at = options->Find(field);
-      TORCH_CHECK_VALUE(at != nullptr, name, ": a group overrides \"", field, "\", which is not one of: ",
-                        options->Names());
+      TORCH_CHECK_VALUE(at != nullptr, name, ": a group overrides \"", field,
+                        "\", which is not one of: ", options->Names());
       *at = value;
     }
-    param_groups()[names_.size()].set_options(std::move(options));
-    names_.emplace_back();
+    for (size_t i = 0; i < fields.size(); ++i) {
+      fields[i].Check(name, options->values()[i]);
+    }
+    param_groups()[index].set_options(std::move(options));
     for (const NamedTensor& param : group.params) {
-      names_.back().push_back(param.name);
       parameters_.push_back(param.tensor);
     }
   }
@@ -80,6 +101,11 @@ at::Tensor Optimizer::step(LossClosure closure) {
   return loss;
 }
 
+void Optimizer::StepDivided(const at::Tensor& divisor) {
+  const at::NoGradGuard no_gradients;
+  Step(divisor);
+}
+
 void Optimizer::ZeroGrad() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
 }
@@ -93,11 +119,18 @@ const std::vector<at::Tensor>& Optimizer::Gradients() {
 }
 
 double& Optimizer::Field(size_t group, std::string_view name) {
-  TORCH_CHECK_INDEX(group < num_groups(), name_, ": there is no group ", group, "; there are ", num_groups());
+  TORCH_CHECK_INDEX(group < num_groups(), name_, ": there is no group ", group,
+                    "; there are ", num_groups());
   auto& options = static_cast<FieldOptions&>(param_groups()[group].options());
   double* const field = options.Find(name);
-  TORCH_CHECK_VALUE(field != nullptr, name_, ": there is no field \"", name, "\"; there are: ", options.Names());
+  TORCH_CHECK_VALUE(field != nullptr, name_, ": there is no field \"", name,
+                    "\"; there are: ", options.Names());
   return *field;
+}
+
+const double* Optimizer::fields(size_t group) const {
+  return static_cast<const FieldOptions&>(param_groups()[group].options())
+      .values();
 }
 
 }  // namespace trainyard

@@ -1,12 +1,14 @@
-// Optimizer is the base of Trainyard's optimizers. It is a torch::optim::Optimizer, so that a
-// user's own loop keeps working, and adds what a trainer needs: fields that a schedule can set
-// (lr, weight_decay, …), one division of all gradients folded into the update, and state under
-// the parameters' names.
+// Optimizer is the base of Trainyard's optimizers. It is a
+// torch::optim::Optimizer, so that a user's own loop keeps working, and adds
+// what a trainer needs: fields that a schedule can set (lr, weight_decay, …),
+// one division of all gradients folded into the update, and state under the
+// parameters' names.
 //
 //   optimizer.ZeroGrad();
 //   loss.backward();
 //   optimizer.step();
 //
+// An optimizer that updates parameters by lists derives from ListOptimizer.
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_OPTIMIZER_H_
 #define TRAINYARD_TRAINER_OPTIM_OPTIMIZER_H_
@@ -18,50 +20,57 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "trainer/optim/field_spec.h"
 #include "trainer/optim/param_groups.h"
 
 namespace trainyard {
 
 class Optimizer : public torch::optim::Optimizer {
  public:
-  // One update from the gradients as they are. A closure, if given, is called first.
-  at::Tensor step(LossClosure closure = nullptr) final;
+  // One update from the gradients as they are. A closure, if given, is called
+  // first.
+  at::Tensor step(LossClosure closure = nullptr) override;
 
-  // One update from the gradients divided by `divisor`, a float scalar on the parameters'
-  // device. What the gradients hold afterwards is not specified.
-  void StepDivided(const at::Tensor& divisor) { Step(divisor); }
+  // One update from the gradients divided by `divisor`, a float scalar on the
+  // parameters' device. What the gradients hold afterwards is not specified.
+  void StepDivided(const at::Tensor& divisor);
 
   // Lets go of all gradients, so that the next backward need not add to zeros.
   void ZeroGrad();
 
-  // The gradients there are, in the parameters' order. Valid until the next call.
+  // The gradients there are, in the parameters' order. Valid until the next
+  // call.
   const std::vector<at::Tensor>& Gradients();
 
   size_t num_groups() const { return param_groups().size(); }
 
-  // A number of a group that a schedule may set, e.g. "lr". Throws, listing what there is, if
-  // the group has no such field or there is no such group. The reference stays valid.
+  // A number of a group that a schedule may set, e.g. "lr". Throws, listing
+  // what there is, if the group has no such field or there is no such group.
+  // The reference stays valid.
   double& Field(size_t group, std::string_view name);
 
-  // Every tensor of the state as "<parameter>/<what>", in name order. Shares memory.
+  // Every tensor of the state as "<parameter>/<what>", in name order. Shares
+  // memory.
   virtual std::vector<NamedTensor> State() const = 0;
 
  protected:
-  using Fields = std::vector<std::pair<std::string, double>>;
+  // A group's overrides must name some of `fields`. Throws c10::ValueError if
+  // a value is out of its range.
+  Optimizer(const std::string& name, const ParamGroups& groups,
+            const std::vector<FieldSpec>& fields);
 
-  // `defaults` are the optimizer's options; a group's overrides must name some of them.
-  Optimizer(const std::string& name, const ParamGroups& groups, const Fields& defaults);
-
+  // Called without gradient recording.
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
-  const std::vector<std::string>& names(size_t group) const { return names_[group]; }
+  const std::string& name() const { return name_; }
+  // A group's values, in the order of the constructor's `fields`. The pointer
+  // stays valid.
+  const double* fields(size_t group) const;
 
  private:
   std::string name_;
-  std::vector<std::vector<std::string>> names_;
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> gradients_;
 };
