@@ -1,5 +1,5 @@
 // AdamW (decoupled weight decay) on ATen's fused kernel: all parameters of a
-// group in one call, with lists built once. The same numbers as Python's
+// group in one call. The same numbers as Python's
 // torch.optim.AdamW(fused=True).
 //
 //   AdamW optimizer(*model, {.lr = 3e-3});
@@ -8,12 +8,7 @@
 #ifndef TRAINYARD_TRAINER_OPTIM_ADAMW_H_
 #define TRAINYARD_TRAINER_OPTIM_ADAMW_H_
 
-#include <ATen/core/Tensor.h>
-
-#include <optional>
-#include <vector>
-
-#include "trainer/optim/optimizer.h"
+#include "trainer/optim/list_optimizer.h"
 #include "trainer/optim/param_groups.h"
 
 namespace trainyard {
@@ -32,25 +27,14 @@ struct AdamWOptions {
   bool amsgrad = false;
 };
 
-class AdamW final : public Optimizer {
+class AdamW final : public ListOptimizer {
  public:
   explicit AdamW(const ParamGroups& groups, const AdamWOptions& options = {});
 
-  std::vector<NamedTensor> State() const override;
-
  private:
-  // A group's parameters and state, side by side, as the kernel takes them.
-  struct Lists {
-    std::vector<at::Tensor> params, grads, exp_avgs, exp_avg_sqs,
-        max_exp_avg_sqs, steps;
-  };
-
-  void Step(const std::optional<at::Tensor>& divisor) override;
-  void StepGroup(size_t group, const Lists& lists,
-                 const std::optional<at::Tensor>& divisor);
+  void Update(Lists& lists) override;
 
   bool amsgrad_;
-  std::vector<Lists> groups_;
 };
 
 }  // namespace trainyard

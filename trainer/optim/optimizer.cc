@@ -3,8 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -13,8 +13,12 @@ namespace {
 // and set_lr.
 class FieldOptions final : public torch::optim::OptimizerOptions {
  public:
-  explicit FieldOptions(std::vector<std::pair<std::string, double>> fields)
-      : fields_(std::move(fields)) {}
+  explicit FieldOptions(const std::vector<FieldSpec>& fields) {
+    for (const FieldSpec& field : fields) {
+      names_.push_back(field.name);
+      values_.push_back(field.value);
+    }
+  }
 
   std::unique_ptr<torch::optim::OptimizerOptions> clone() const override {
     return std::make_unique<FieldOptions>(*this);
@@ -25,20 +29,23 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
   void set_lr(const double lr) override { *Find("lr") = lr; }
 
   double* Find(std::string_view name) {
-    for (auto& [key, value] : fields_) {
-      if (key == name) return &value;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i] == name) return &values_[i];
     }
     return nullptr;
   }
+  const double* values() const { return values_.data(); }
   std::string Names() const {
-    std::string names;
-    for (const auto& [key, value] : fields_)
-      names += (names.empty() ? "" : ", ") + key;
-    return names;
+    std::string all;
+    for (const std::string& name : names_) {
+      all += (all.empty() ? "" : ", ") + name;
+    }
+    return all;
   }
 
  private:
-  std::vector<std::pair<std::string, double>> fields_;
+  std::vector<std::string> names_;
+  std::vector<double> values_;
 };
 
 std::vector<torch::optim::OptimizerParamGroup> TorchGroups(
@@ -46,8 +53,9 @@ std::vector<torch::optim::OptimizerParamGroup> TorchGroups(
   std::vector<torch::optim::OptimizerParamGroup> torch_groups;
   for (const ParamGroup& group : groups.groups()) {
     std::vector<at::Tensor> params;
-    for (const NamedTensor& param : group.params)
+    for (const NamedTensor& param : group.params) {
       params.push_back(param.tensor);
+    }
     torch_groups.emplace_back(std::move(params));
   }
   return torch_groups;
@@ -56,24 +64,26 @@ std::vector<torch::optim::OptimizerParamGroup> TorchGroups(
 }  // namespace
 
 Optimizer::Optimizer(const std::string& name, const ParamGroups& groups,
-                     const Fields& defaults)
+                     const std::vector<FieldSpec>& fields)
     : torch::optim::Optimizer(TorchGroups(groups),
-                              std::make_unique<FieldOptions>(defaults)),
+                              std::make_unique<FieldOptions>(fields)),
       name_(name) {
-  for (const ParamGroup& group : groups.groups()) {
+  for (size_t index = 0; index < groups.groups().size(); ++index) {
+    const ParamGroup& group = groups.groups()[index];
     // Set here: libtorch would merge them with the defaults by rules of its
     // own.
-    auto options = std::make_unique<FieldOptions>(defaults);
+    auto options = std::make_unique<FieldOptions>(fields);
     for (const auto& [field, value] : group.overrides) {
       double* const at = options->Find(field);
       TORCH_CHECK_VALUE(at != nullptr, name, ": a group overrides \"", field,
                         "\", which is not one of: ", options->Names());
       *at = value;
     }
-    param_groups()[names_.size()].set_options(std::move(options));
-    names_.emplace_back();
+    for (size_t i = 0; i < fields.size(); ++i) {
+      fields[i].Check(name, options->values()[i]);
+    }
+    param_groups()[index].set_options(std::move(options));
     for (const NamedTensor& param : group.params) {
-      names_.back().push_back(param.name);
       parameters_.push_back(param.tensor);
     }
   }
@@ -89,6 +99,11 @@ at::Tensor Optimizer::step(LossClosure closure) {
   const at::NoGradGuard no_gradients;
   Step(std::nullopt);
   return loss;
+}
+
+void Optimizer::StepDivided(const at::Tensor& divisor) {
+  const at::NoGradGuard no_gradients;
+  Step(divisor);
 }
 
 void Optimizer::ZeroGrad() {
@@ -111,6 +126,11 @@ double& Optimizer::Field(size_t group, std::string_view name) {
   TORCH_CHECK_VALUE(field != nullptr, name_, ": there is no field \"", name,
                     "\"; there are: ", options.Names());
   return *field;
+}
+
+const double* Optimizer::fields(size_t group) const {
+  return static_cast<const FieldOptions&>(param_groups()[group].options())
+      .values();
 }
 
 }  // namespace trainyard

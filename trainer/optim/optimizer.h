@@ -8,6 +8,7 @@
 //   loss.backward();
 //   optimizer.step();
 //
+// An optimizer that updates parameters by lists derives from ListOptimizer.
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_OPTIMIZER_H_
 #define TRAINYARD_TRAINER_OPTIM_OPTIMIZER_H_
@@ -19,9 +20,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "trainer/optim/field_spec.h"
 #include "trainer/optim/param_groups.h"
 
 namespace trainyard {
@@ -30,11 +31,11 @@ class Optimizer : public torch::optim::Optimizer {
  public:
   // One update from the gradients as they are. A closure, if given, is called
   // first.
-  at::Tensor step(LossClosure closure = nullptr) final;
+  at::Tensor step(LossClosure closure = nullptr) override;
 
   // One update from the gradients divided by `divisor`, a float scalar on the
   // parameters' device. What the gradients hold afterwards is not specified.
-  void StepDivided(const at::Tensor& divisor) { Step(divisor); }
+  void StepDivided(const at::Tensor& divisor);
 
   // Lets go of all gradients, so that the next backward need not add to zeros.
   void ZeroGrad();
@@ -55,22 +56,21 @@ class Optimizer : public torch::optim::Optimizer {
   virtual std::vector<NamedTensor> State() const = 0;
 
  protected:
-  using Fields = std::vector<std::pair<std::string, double>>;
-
-  // `defaults` are the optimizer's options; a group's overrides must name some
-  // of them.
+  // A group's overrides must name some of `fields`. Throws c10::ValueError if
+  // a value is out of its range.
   Optimizer(const std::string& name, const ParamGroups& groups,
-            const Fields& defaults);
+            const std::vector<FieldSpec>& fields);
 
+  // Called without gradient recording.
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
-  const std::vector<std::string>& names(size_t group) const {
-    return names_[group];
-  }
+  const std::string& name() const { return name_; }
+  // A group's values, in the order of the constructor's `fields`. The pointer
+  // stays valid.
+  const double* fields(size_t group) const;
 
  private:
   std::string name_;
-  std::vector<std::vector<std::string>> names_;
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> gradients_;
 };

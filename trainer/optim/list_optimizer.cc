@@ -1,0 +1,193 @@
+#include "trainer/optim/list_optimizer.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_div.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+float& HostScalar(const at::Tensor& scalar) {
+  return *static_cast<float*>(scalar.data_ptr());
+}
+
+void Select(const std::vector<at::Tensor>& from,
+            const std::vector<size_t>& indices, std::vector<at::Tensor>& to) {
+  if (from.empty()) return;
+  to.reserve(indices.size());
+  for (const size_t i : indices) to.push_back(from[i]);
+}
+
+}  // namespace
+
+ListOptimizer::ListOptimizer(const std::string& name, const ParamGroups& groups,
+                             const std::vector<FieldSpec>& fields,
+                             Kernel kernel)
+    : Optimizer(name, groups, fields), kernel_(kernel) {
+  for (size_t group = 0; group < num_groups(); ++group) {
+    // Kernels take lists of one device and one type.
+    std::map<std::pair<std::string, at::ScalarType>, size_t> index;
+    for (const NamedTensor& param : groups.groups()[group].params) {
+      TORCH_CHECK_VALUE(
+          kernel != Kernel::kFused ||
+              param.tensor.is_non_overlapping_and_dense(),
+          name, ": parameter \"", param.name, "\" has gaps in memory (strides ",
+          param.tensor.strides(), "); make it contiguous before training it");
+      const auto [at, is_new] = index.try_emplace(
+          {param.tensor.device().str(), param.tensor.scalar_type()},
+          lists_.size());
+      if (is_new) {
+        lists_.emplace_back().fields = Optimizer::fields(group);
+        param_names_.emplace_back();
+      }
+      lists_[at->second].params.push_back(param.tensor);
+      param_names_[at->second].push_back(param.name);
+    }
+  }
+  for (Lists& lists : lists_) lists.grads.resize(lists.params.size());
+}
+
+void ListOptimizer::AddState(const std::string& name) {
+  AddState(name, [](const Lists&, const at::Tensor& param) {
+    return at::zeros_like(param);
+  });
+}
+
+void ListOptimizer::AddState(
+    const std::string& name,
+    c10::function_ref<at::Tensor(const Lists&, const at::Tensor&)> make) {
+  const at::NoGradGuard no_gradients;
+  state_names_.push_back(name);
+  for (Lists& lists : lists_) {
+    lists.state.emplace_back();
+    for (const at::Tensor& param : lists.params) {
+      lists.state.back().push_back(make(lists, param));
+    }
+  }
+}
+
+void ListOptimizer::AddSteps(Counter where) {
+  for (Lists& lists : lists_) {
+    for (const at::Tensor& param : lists.params) {
+      const auto options = param.options().dtype(at::kFloat);
+      lists.steps.push_back(at::zeros(
+          {}, where == Counter::kHost ? options.device(at::kCPU) : options));
+    }
+  }
+}
+
+void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
+  // Nothing here is differentiated: its layer of every operation is skipped.
+  const at::AutoDispatchBelowAutograd no_autograd;
+  for (Lists& lists : lists_) {
+    if (Collect(lists)) {
+      Run(lists, divisor);
+    } else {
+      for (const std::vector<size_t>& part : Parts(lists)) {
+        Lists some;
+        some.fields = lists.fields;
+        Select(lists.params, part, some.params);
+        Select(lists.grads, part, some.grads);
+        Select(lists.steps, part, some.steps);
+        for (const Tensors& state : lists.state) {
+          Select(state, part, some.state.emplace_back());
+        }
+        Run(some, divisor);
+      }
+    }
+    // Not kept alive here: ZeroGrad gives their memory back.
+    lists.grads.assign(lists.params.size(), at::Tensor());
+  }
+}
+
+// Fills in the gradients. True if all are there and all counters are equal.
+bool ListOptimizer::Collect(Lists& lists) const {
+  bool complete = true;
+  for (size_t i = 0; i < lists.params.size(); ++i) {
+    const at::Tensor& param = lists.params[i];
+    at::Tensor& grad = lists.grads[i];
+    grad = param.grad();
+    if (!grad.defined()) {
+      complete = false;
+    } else if (kernel_ == Kernel::kFused &&
+               !grad.strides().equals(param.strides())) {
+      grad = at::empty_like(param).copy_(grad);
+    }
+  }
+  if (!complete || lists.steps.empty() || !lists.steps[0].is_cpu()) {
+    return complete;
+  }
+  const float first = HostScalar(lists.steps[0]);
+  return std::all_of(
+      lists.steps.begin(), lists.steps.end(),
+      [first](const at::Tensor& step) { return HostScalar(step) == first; });
+}
+
+// The parameters with gradients, apart by their counters.
+std::vector<std::vector<size_t>> ListOptimizer::Parts(
+    const Lists& lists) const {
+  std::map<float, std::vector<size_t>> parts;
+  for (size_t i = 0; i < lists.params.size(); ++i) {
+    if (!lists.grads[i].defined()) continue;
+    const bool on_host = !lists.steps.empty() && lists.steps[i].is_cpu();
+    parts[on_host ? HostScalar(lists.steps[i]) : 0].push_back(i);
+  }
+  std::vector<std::vector<size_t>> indices;
+  for (auto& [step, part] : parts) indices.push_back(std::move(part));
+  return indices;
+}
+
+void ListOptimizer::Run(Lists& lists,
+                        const std::optional<at::Tensor>& divisor) {
+  if (kernel_ == Kernel::kFused) {
+    lists.divisor = divisor;
+  } else if (divisor) {
+    at::_foreach_div_(lists.grads, *divisor);
+  }
+  if (!lists.steps.empty()) {
+    if (lists.steps[0].is_cpu()) {
+      // A kernel call per counter would take as long as the update of a small
+      // model.
+      for (const at::Tensor& step : lists.steps) HostScalar(step) += 1;
+      lists.step = HostScalar(lists.steps[0]);
+    } else {
+      at::_foreach_add_(lists.steps, 1);
+    }
+  }
+  Update(lists);
+}
+
+std::vector<NamedTensor> ListOptimizer::State() const {
+  std::vector<NamedTensor> named;
+  for (size_t list = 0; list < lists_.size(); ++list) {
+    const Lists& lists = lists_[list];
+    for (size_t i = 0; i < lists.params.size(); ++i) {
+      const std::string& param = param_names_[list][i];
+      for (size_t slot = 0; slot < lists.state.size(); ++slot) {
+        const at::Tensor& tensor = lists.state[slot][i];
+        if (tensor.defined()) {
+          named.push_back({param + "/" + state_names_[slot], tensor});
+        }
+      }
+      if (!lists.steps.empty()) {
+        named.push_back({param + "/step", lists.steps[i]});
+      }
+    }
+  }
+  std::sort(named.begin(), named.end(),
+            [](const NamedTensor& a, const NamedTensor& b) {
+              return a.name < b.name;
+            });
+  return named;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,171 @@
+#include "trainer/optim/list_optimizer.h"
+
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trainer/optim/adamw.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Plain final : public ListOptimizer {
+ public:
+  Plain(const ParamGroups& groups, double lr)
+      : ListOptimizer("Plain", groups, {{"lr", lr}}) {}
+
+ private:
+  void Update(Lists& lists) override {
+    at::_foreach_add_(lists.params, lists.grads, -lists.fields[0]);
+  }
+};
+
+// Remembers how its parameters were handed to it.
+class Recorder final : public ListOptimizer {
+ public:
+  explicit Recorder(const ParamGroups& groups)
+      : ListOptimizer("Recorder", groups, {{"lr", 1}}) {
+    AddState("average");
+    AddState("rows", [](const Lists&, const at::Tensor& param) {
+      return param.dim() > 1 ? at::ones({param.size(0)}) : at::Tensor();
+    });
+    AddSteps();
+  }
+  // (updates so far, number of parameters) of each call.
+  std::vector<std::pair<double, size_t>> calls;
+
+ private:
+  void Update(Lists& lists) override {
+    EXPECT_EQ(lists.grads.size(), lists.params.size());
+    EXPECT_EQ(lists.state[0].size(), lists.params.size());
+    calls.emplace_back(lists.step, lists.params.size());
+    at::_foreach_add_(lists.state[0], lists.grads);
+  }
+};
+
+at::Tensor Parameter(at::ScalarType type = at::kFloat) {
+  return at::ones({2}, type).requires_grad_();
+}
+
+void SetGradient(const at::Tensor& param, double value) {
+  param.mutable_grad() = at::full_like(param.detach(), value);
+}
+
+TEST(ListOptimizerTest, HeaderExample) {
+  const at::Tensor w = Parameter();
+  Plain optimizer({w}, 0.5);
+  SetGradient(w, 4);
+  optimizer.step();
+  EXPECT_TRUE(at::equal(w, at::full({2}, -1.0F)));
+}
+
+TEST(ListOptimizerTest, GradientsAreDividedOnRequest) {
+  const at::Tensor w = Parameter();
+  Plain optimizer({w}, 0.5);
+  SetGradient(w, 4);
+  optimizer.StepDivided(at::full({}, 4.0F));
+  EXPECT_TRUE(at::equal(w, at::full({2}, 0.5F)));
+}
+
+TEST(ListOptimizerTest, AParameterWithoutGradientTakesNoPart) {
+  const at::Tensor a = Parameter(), b = Parameter();
+  Recorder optimizer({a, b});
+  SetGradient(a, 1);
+  optimizer.step();
+  SetGradient(b, 1);
+  optimizer.step();  // a for the second time, b for the first
+  optimizer.step();
+  EXPECT_THAT(optimizer.calls, ElementsAre(std::pair(1.0, 1), std::pair(1.0, 1),
+                                           std::pair(2.0, 1), std::pair(2.0, 1),
+                                           std::pair(3.0, 1)));
+}
+
+TEST(ListOptimizerTest, ParametersInStepShareACall) {
+  const at::Tensor a = Parameter(), b = Parameter();
+  Recorder optimizer({a, b});
+  for (const at::Tensor& param : {a, b}) SetGradient(param, 1);
+  optimizer.step();
+  optimizer.step();
+  EXPECT_THAT(optimizer.calls,
+              ElementsAre(std::pair(1.0, 2), std::pair(2.0, 2)));
+  optimizer.ZeroGrad();
+  optimizer.step();
+  EXPECT_EQ(optimizer.calls.size(), 2);  // no gradients, no call
+}
+
+TEST(ListOptimizerTest, AListHasOneType) {
+  const at::Tensor a = Parameter(), b = Parameter(at::kDouble);
+  Recorder optimizer({a, b});
+  for (const at::Tensor& param : {a, b}) SetGradient(param, 1);
+  optimizer.step();
+  EXPECT_THAT(optimizer.calls,
+              ElementsAre(std::pair(1.0, 1), std::pair(1.0, 1)));
+}
+
+TEST(ListOptimizerTest, StateIsNamedAndOnlyWhatThereIs) {
+  const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
+  const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
+  std::vector<std::string> names;
+  for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
+  EXPECT_THAT(names, ElementsAre("m/average", "m/rows", "m/step", "v/average",
+                                 "v/step"));
+}
+
+TEST(ListOptimizerTest, GradientsAreNotKeptAlive) {
+  const at::Tensor w = Parameter();
+  Plain optimizer({w}, 0.5);
+  SetGradient(w, 1);
+  const at::Tensor gradient = w.grad();
+  optimizer.step();
+  optimizer.ZeroGrad();
+  EXPECT_EQ(gradient.use_count(), 1);
+}
+
+TEST(ListOptimizerTest, AnUpdateIsSeenByAutograd) {
+  const at::Tensor w = Parameter();
+  Plain optimizer({w}, 0.5);
+  const at::Tensor loss = w.mul(w).sum();  // keeps w for its backward
+  SetGradient(w, 1);
+  optimizer.step();
+  EXPECT_THROW(loss.backward(), c10::Error);
+}
+
+// ATen's fused kernels on CPU take memory as it lies and would mix elements up.
+TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
+  const at::Tensor rows = at::ones({2, 3}).requires_grad_();
+  const at::Tensor columns = at::ones({3, 2}).t().requires_grad_();
+  const at::Tensor gradient = at::arange(6, at::kFloat).view({2, 3}).sub(2.5);
+  AdamW a({rows}, {.lr = 0.1}), b({columns}, {.lr = 0.1});
+  for (int update = 0; update < 3; ++update) {
+    rows.mutable_grad() = gradient.mul(update - 0.5);
+    columns.mutable_grad() = gradient.mul(update - 0.5);
+    ASSERT_NE(columns.strides(), columns.grad().strides());
+    a.step();
+    b.step();
+  }
+  EXPECT_TRUE(at::allclose(rows, columns, 1e-6, 1e-7));
+}
+
+TEST(ListOptimizerTest, FusedKernelsRefuseParametersWithGaps) {
+  const at::Tensor gaps =
+      at::ones({4, 4}).slice(1, 0, 2).detach().requires_grad_();
+  try {
+    const AdamW optimizer({{.params = {{"slice", gaps}}}});
+    FAIL() << "accepted a slice";
+  } catch (const c10::ValueError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("AdamW: parameter \"slice\" has gaps in memory"));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
