@@ -30,7 +30,7 @@ void CallbackHandler::Register(Callback& callback, Duplicates duplicates) {
 
 std::exception_ptr CallbackHandler::FireToAll(const RunEnd& event) {
   std::exception_ptr first;
-  for (const auto& subscriber : std::get<IndexOf<RunEnd>()>(subscribers_)) {
+  for (auto& subscriber : std::get<IndexOf<RunEnd>()>(subscribers_)) {
     try {
       Call(subscriber, event);
     } catch (...) {

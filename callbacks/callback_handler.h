@@ -14,7 +14,9 @@
 #define TRAINYARD_CALLBACKS_CALLBACK_HANDLER_H_
 
 #include <array>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -28,6 +30,7 @@
 #include "callbacks/callback.h"
 #include "callbacks/hooks.h"
 #include "trainer/control.h"
+#include "trainer/error_message.h"
 #include "trainer/events.h"
 
 namespace trainyard {
@@ -42,6 +45,17 @@ class CallbackError : public std::runtime_error {
 
 enum class Duplicates { kReject, kAllow };
 
+// Whether a callback hears of an event, given how often the event has occurred
+// since the callback was added, this time included.
+using Filter = std::function<bool(int64_t occurrence)>;
+
+struct AddOptions {
+  // Two of one class are a mistake far more often than a wish.
+  Duplicates duplicates = Duplicates::kReject;
+  // Asked for each event on its own. Null: all are heard.
+  Filter filter = nullptr;
+};
+
 class CallbackHandler {
  public:
   explicit CallbackHandler(Control& control) : control_(control) {}
@@ -49,25 +63,23 @@ class CallbackHandler {
   CallbackHandler(const CallbackHandler&) = delete;
   CallbackHandler& operator=(const CallbackHandler&) = delete;
 
-  // Adds a callback and returns it. Two of one class are rejected unless
-  // allowed: a second progress bar or stopper is a mistake far more often than
-  // a wish.
+  // Adds a callback and returns it.
   template <class T>
   std::remove_reference_t<T>& Add(T&& callback,
-                                  Duplicates duplicates = Duplicates::kReject) {
+                                  AddOptions options = {}) {
     using Class = std::remove_reference_t<T>;
     static_assert(std::is_base_of_v<Callback, Class>, "not a Callback");
     Class* added;
     if constexpr (std::is_lvalue_reference_v<T>) {
       added = &callback;
-      Register(*added, duplicates);
+      Register(*added, options.duplicates);
     } else {
       auto kept = std::make_unique<Class>(std::forward<T>(callback));
       added = kept.get();
-      Register(*added, duplicates);
+      Register(*added, options.duplicates);
       kept_.push_back(std::move(kept));
     }
-    Subscribe(*added, std::make_index_sequence<kNumEvents>());
+    Subscribe(*added, options.filter, std::make_index_sequence<kNumEvents>());
     return *added;
   }
 
@@ -75,7 +87,7 @@ class CallbackHandler {
   void Fire(const Event& event) {
     constexpr size_t kEvent = IndexOf<Event>();
     if constexpr (kEvent < kNumEvents) {
-      for (const auto& subscriber : std::get<kEvent>(subscribers_))
+      for (auto& subscriber : std::get<kEvent>(subscribers_))
         Call(subscriber, event);
     } else {
       for (Callback* callback : callbacks_) {
@@ -107,6 +119,8 @@ class CallbackHandler {
     Callback* callback;
     int priority;
     void (*call)(Callback&, const Event&, Control&);
+    Filter filter;
+    int64_t occurrences = 0;
   };
   template <class>
   struct SubscriberLists;
@@ -118,24 +132,27 @@ class CallbackHandler {
   void Register(Callback& callback, Duplicates duplicates);
 
   template <class T, size_t... kEvents>
-  void Subscribe(T& callback, std::index_sequence<kEvents...>) {
-    (SubscribeTo<kEvents>(callback), ...);
+  void Subscribe(T& callback, const Filter& filter,
+                 std::index_sequence<kEvents...>) {
+    (SubscribeTo<kEvents>(callback, filter), ...);
   }
 
   template <size_t kEvent, class T>
-  void SubscribeTo(T& callback) {
+  void SubscribeTo(T& callback, const Filter& filter) {
     using Event = EventAt<kEvent>;
     if constexpr (std::is_base_of_v<Handles<Event>, T>) {
       Insert<kEvent>({&callback, callback.priority(),
                       [](Callback& to, const Event& event, Control& control) {
                         static_cast<T&>(to).Handle(event, control);
-                      }});
+                      },
+                      filter});
     } else if constexpr (Overrides<T, kEvent>()) {
       Insert<kEvent>({&callback, callback.priority(),
                       [](Callback& to, const Event& event, Control& control) {
                         (to.*std::get<kEvent>(HooksOf<Callback>()))(event,
                                                                     control);
-                      }});
+                      },
+                      filter});
     }
   }
 
@@ -149,12 +166,15 @@ class CallbackHandler {
   }
 
   template <class Event>
-  void Call(const Subscriber<Event>& subscriber, const Event& event) {
+  void Call(Subscriber<Event>& subscriber, const Event& event) {
     try {
+      if (subscriber.filter && !subscriber.filter(++subscriber.occurrences)) {
+        return;
+      }
       subscriber.call(*subscriber.callback, event, control_);
     } catch (const std::exception& e) {
       std::throw_with_nested(CallbackError(
-          *subscriber.callback, kHookNames[IndexOf<Event>()], e.what()));
+          *subscriber.callback, kHookNames[IndexOf<Event>()], ErrorMessage(e)));
     }
   }
 

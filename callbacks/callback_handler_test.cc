@@ -68,10 +68,10 @@ class CallbackHandlerTest : public ::testing::Test {
 };
 
 TEST_F(CallbackHandlerTest, CallsInOrderOfPriorityThenOfAdding) {
-  handler_.Add(Recorder(log_, "late", 5), Duplicates::kAllow);
-  handler_.Add(Recorder(log_, "first"), Duplicates::kAllow);
-  handler_.Add(Recorder(log_, "second"), Duplicates::kAllow);
-  handler_.Add(Recorder(log_, "early", -5), Duplicates::kAllow);
+  handler_.Add(Recorder(log_, "late", 5), {.duplicates = Duplicates::kAllow});
+  handler_.Add(Recorder(log_, "first"), {.duplicates = Duplicates::kAllow});
+  handler_.Add(Recorder(log_, "second"), {.duplicates = Duplicates::kAllow});
+  handler_.Add(Recorder(log_, "early", -5), {.duplicates = Duplicates::kAllow});
   handler_.Fire(run_start());
   EXPECT_THAT(log_,
               ElementsAre("early:run", "first:run", "second:run", "late:run"));
@@ -80,7 +80,7 @@ TEST_F(CallbackHandlerTest, CallsInOrderOfPriorityThenOfAdding) {
 TEST_F(CallbackHandlerTest, BorrowsVariablesAndKeepsTemporaries) {
   Recorder borrowed(log_, "borrowed");
   EXPECT_EQ(&handler_.Add(borrowed), &borrowed);
-  handler_.Add(Recorder(log_, "kept"), Duplicates::kAllow);
+  handler_.Add(Recorder(log_, "kept"), {.duplicates = Duplicates::kAllow});
   handler_.Fire(EpochStart{config_, state_, 3});
   EXPECT_THAT(log_, ElementsAre("borrowed:epoch", "kept:epoch"));
 }
@@ -100,7 +100,7 @@ TEST_F(CallbackHandlerTest, RejectsTwoOfOneClassByName) {
 TEST_F(CallbackHandlerTest, RejectsTheSameObjectEvenWhereDuplicatesAreAllowed) {
   Recorder recorder(log_, "a");
   handler_.Add(recorder);
-  EXPECT_THROW(handler_.Add(recorder, Duplicates::kAllow),
+  EXPECT_THROW(handler_.Add(recorder, {.duplicates = Duplicates::kAllow}),
                std::invalid_argument);
 }
 

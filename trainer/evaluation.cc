@@ -3,7 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "tracking/metrics.h"
 
@@ -33,16 +33,18 @@ class EvalContext final : public StepContext {
 }  // namespace
 
 Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
-                 const std::string& name) {
+                 const EvaluationOptions& options) {
   const at::NoGradGuard no_gradients;
   StepState state = parts.state;
   state.ResetEpoch();
   EvalContext context(state);
   MetricMeans means;
-  parts.callbacks.Fire(EvalStart{state, name, loader.batches_per_epoch()});
+  int64_t batches = loader.batches_per_epoch();
+  if (options.max_batches > 0) batches = std::min(batches, options.max_batches);
+  parts.callbacks.Fire(EvalStart{state, options.name, batches});
   loader.StartEpoch(0);
-  while (std::optional<AnyBatch> next = loader.Next()) {
-    const AnyBatch batch = next->To(parts.backend.device());
+  while (state.batch_idx < batches) {
+    const AnyBatch batch = loader.Next()->To(parts.backend.device());
     parts.callbacks.Fire(EvalStepStart{state, batch});
     StepOutput output;
     parts.backend.Forward(
@@ -56,7 +58,7 @@ Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
   }
   Metrics metrics;
   for (const auto& [metric, value] : means.Read())
-    metrics[name + "_" + metric] = value;
+    metrics[options.name + "_" + metric] = value;
   return metrics;
 }
 

@@ -6,6 +6,7 @@
 #ifndef TRAINYARD_TRAINER_EVALUATION_H_
 #define TRAINYARD_TRAINER_EVALUATION_H_
 
+#include <cstdint>
 #include <string>
 
 #include "backends/backend.h"
@@ -25,9 +26,16 @@ struct EvaluationParts {
   const StepState& state;
 };
 
+struct EvaluationOptions {
+  // Put before each metric's name, with an underscore.
+  std::string name;
+  // Ends the evaluation early. 0: no limit.
+  int64_t max_batches = 0;
+};
+
 // The caller records the metrics and fires EvalEnd.
 Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
-                 const std::string& name);
+                 const EvaluationOptions& options);
 
 }  // namespace trainyard
 

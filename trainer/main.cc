@@ -1,28 +1,35 @@
 #include "trainer/main.h"
 
-#include <c10/util/Exception.h>
-
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+
+#include "trainer/error_message.h"
 
 namespace trainyard {
 
-std::string ErrorMessage(const std::exception& error) {
-  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
-  return torch_error == nullptr ? error.what()
-                                : torch_error->what_without_backtrace();
-}
-
-int Main(const std::function<void()>& program) {
+int Main(const std::function<int()>& program) {
   try {
-    program();
-    return EXIT_SUCCESS;
+    return program();
   } catch (const std::exception& e) {
     std::fflush(stdout);
     std::fprintf(stderr, "error: %s\n", ErrorMessage(e).c_str());
   } catch (...) {
     std::fprintf(stderr,
                  "error: something was thrown that is not an exception\n");
+  }
+  return EXIT_FAILURE;
+}
+
+int ExitCode(RunEnding ending) {
+  switch (ending) {
+    case RunEnding::kFinished:
+    case RunEnding::kStopped:
+      return EXIT_SUCCESS;
+    case RunEnding::kCancelled:
+      return 3;
+    case RunEnding::kError:
+      return EXIT_FAILURE;
   }
   return EXIT_FAILURE;
 }

@@ -3,24 +3,24 @@
 //
 //   int main(int argc, char** argv) {
 //     absl::ParseCommandLine(argc, argv);
-//     return trainyard::Main([] { … });
+//     return trainyard::Main([] { …; return ExitCode(trainer.Train(…).ending); });
 //   }
 //
-// Exit codes: 0, or 1 after an error.
 #ifndef TRAINYARD_TRAINER_MAIN_H_
 #define TRAINYARD_TRAINER_MAIN_H_
 
-#include <exception>
 #include <functional>
-#include <string>
+
+#include "trainer/events.h"
 
 namespace trainyard {
 
-int Main(const std::function<void()>& program);
+// What the program returned, or 1 after an error.
+int Main(const std::function<int()>& program);
 
-// What a person should read of an exception: libtorch's own come without their
-// backtrace.
-std::string ErrorMessage(const std::exception& error);
+// 0 for a run that finished or was stopped by a callback; 3 for one that a
+// signal cancelled, so that a script can tell; 1 for an error.
+int ExitCode(RunEnding ending);
 
 }  // namespace trainyard
 

@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-StepRunner::StepRunner(const Parts& parts, Clip clip, ScheduledField* schedule)
-    : parts_(parts), clip_(std::move(clip)), schedule_(schedule) {}
+StepRunner::StepRunner(const Parts& parts, Clip clip, std::span<ScheduledField> schedules)
+    : parts_(parts), clip_(std::move(clip)), schedules_(schedules) {}
 
 StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
   StepState& state = parts_.state;
@@ -59,7 +59,9 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   if (updated && !updated_) {
     updated_ = true;
     ++parts_.state.optimizer_step;
-    if (schedule_ != nullptr) schedule_->Apply(parts_.state.optimizer_step);
+    for (ScheduledField& field : schedules_) {
+      field.Apply(parts_.state.optimizer_step);
+    }
   }
   parts_.callbacks.Fire(UpdateEnd{parts_.state, updated});
   optimizer.ZeroGrad();

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "backends/backend.h"
 #include "callbacks/callback_handler.h"
@@ -38,8 +39,9 @@ class StepRunner final : public StepContext {
     StepState& state;
   };
 
-  // `schedule` may be null.
-  StepRunner(const Parts& parts, Clip clip, ScheduledField* schedule);
+  // `schedules` are stepped with every update.
+  StepRunner(const Parts& parts, Clip clip,
+             std::span<ScheduledField> schedules = {});
 
   // Trains on the batch. `batches_left` of the epoch count this one: the last
   // ends a window. The output's weight is filled in.
@@ -53,7 +55,7 @@ class StepRunner final : public StepContext {
  private:
   Parts parts_;
   Clip clip_;
-  ScheduledField* schedule_;
+  std::span<ScheduledField> schedules_;
   GradWindow window_;
 
   // Of the current step.

@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "tracking/metrics.h"
+#include "trainer/cancellation.h"
+#include "trainer/data/loader.h"
 #include "trainer/data/sampler.h"
+#include "trainer/error_message.h"
 #include "trainer/evaluation.h"
 #include "trainer/optim/scheduled_field.h"
+#include "trainer/step_runner.h"
 
 namespace trainyard {
 namespace {
@@ -18,27 +23,6 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-void Check(const TrainOptions& options) {
-  TORCH_CHECK_VALUE(options.data != nullptr, "Train: there is no data");
-  TORCH_CHECK_VALUE(options.num_epochs >= 0, "Train: num_epochs is ",
-                    options.num_epochs, "; it must not be negative");
-  TORCH_CHECK_VALUE(options.max_updates >= 0, "Train: max_updates is ",
-                    options.max_updates, "; it must not be negative");
-  TORCH_CHECK_VALUE(
-      options.num_epochs > 0 || options.max_updates > 0,
-      "Train: set num_epochs or max_updates, or the run would not end");
-  TORCH_CHECK_VALUE(options.per_device_batch_size >= 1,
-                    "Train: per_device_batch_size is ",
-                    options.per_device_batch_size, "; it must be at least 1");
-  TORCH_CHECK_VALUE(options.eval_per_device_batch_size >= 0,
-                    "Train: eval_per_device_batch_size is ",
-                    options.eval_per_device_batch_size,
-                    "; it must not be negative");
-  TORCH_CHECK_VALUE(options.grad_accum_steps >= 1,
-                    "Train: grad_accum_steps is ", options.grad_accum_steps,
-                    "; it must be at least 1");
 }
 
 Loader TrainLoader(const TrainOptions& options) {
@@ -53,18 +37,59 @@ Loader EvalLoader(const DatasetPtr& data, int64_t batch_size) {
           {.batch_size = batch_size}};
 }
 
+struct EvalRun {
+  std::string name;
+  Loader loader;
+};
+
+std::vector<EvalRun> EvalRuns(const TrainOptions& options, int64_t batch_size) {
+  std::vector<EvalRun> runs;
+  if (options.eval_data != nullptr) {
+    runs.push_back({"eval", EvalLoader(options.eval_data, batch_size)});
+  }
+  for (const EvalSet& set : options.eval_sets) {
+    runs.push_back({set.name, EvalLoader(set.data, batch_size)});
+  }
+  return runs;
+}
+
 }  // namespace
 
 // What lives as long as one call of Train.
 struct Trainer::Run {
-  RunConfig config;
+  Run(const TrainOptions& run_options, const Backend& backend)
+      : options(run_options),
+        config(MakeRunConfig(options, backend)),
+        loader(TrainLoader(options)),
+        evals(EvalRuns(options, config.eval_per_device_batch_size)) {
+    if (options.handle_signals) cancellation.emplace();
+  }
+
+  void AddSchedule(Optimizer& optimizer, const std::string& field,
+                   const ScheduleFactory& factory) {
+    schedules.push_back(
+        factory({.num_epochs = config.num_epochs,
+                 .updates_per_epoch = config.updates_per_epoch,
+                 .total_updates = config.max_updates}));
+    fields.emplace_back(optimizer, field, *schedules.back());
+  }
+
+  const TrainOptions& options;
+  const RunConfig config;
   Loader loader;
-  std::optional<Loader> eval_loader = std::nullopt;
-  std::unique_ptr<Schedule> schedule = nullptr;
-  std::optional<ScheduledField> scheduled_lr = std::nullopt;
-  std::optional<StepRunner> steps = std::nullopt;
-  RunResult result = {};
-  Clock::time_point start = Clock::now();
+  std::vector<EvalRun> evals;
+  std::vector<std::unique_ptr<Schedule>> schedules;
+  std::vector<ScheduledField> fields;
+  std::optional<StepRunner> steps;
+  std::optional<Cancellation> cancellation;
+  const Clock::time_point start = Clock::now();
+
+  RunResult result;
+  Progress progress;
+  // Where the last evaluation was made; -1: nowhere.
+  int64_t evaluated_at_batch = -1;
+  double eval_seconds = 0;
+  MetricMeans epoch_means;
 };
 
 Trainer::Trainer(std::unique_ptr<Task> task, Optimizer& optimizer,
@@ -77,149 +102,160 @@ Trainer::Trainer(std::unique_ptr<Task> task, Optimizer& optimizer,
   task_->To(backend_.device());
 }
 
-RunConfig Trainer::MakeConfig(const TrainOptions& options,
-                              const Loader& loader) const {
-  RunConfig config{
-      .backend = backend_.name(),
-      .device = backend_.device().str(),
-      .num_processes = backend_.num_processes(),
-      .seed = static_cast<int64_t>(options.seed),
-      .per_device_batch_size = options.per_device_batch_size,
-      .eval_per_device_batch_size = options.eval_per_device_batch_size > 0
-                                        ? options.eval_per_device_batch_size
-                                        : options.per_device_batch_size,
-      .grad_accum_steps = options.grad_accum_steps,
-      .batches_per_epoch = loader.batches_per_epoch()};
-  config.total_batch_size = config.per_device_batch_size *
-                            config.num_processes * config.grad_accum_steps;
-  const auto rounded_up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  config.updates_per_epoch =
-      rounded_up(config.batches_per_epoch, config.grad_accum_steps);
-  config.max_updates = options.num_epochs * config.updates_per_epoch;
-  if (options.max_updates > 0 &&
-      (options.num_epochs == 0 || options.max_updates < config.max_updates)) {
-    config.max_updates = options.max_updates;
-  }
-  config.num_epochs = rounded_up(config.max_updates, config.updates_per_epoch);
-  return config;
+// Callbacks are added after construction: its end is told before the first run.
+void Trainer::FireInitEnd() {
+  if (init_end_fired_) return;
+  init_end_fired_ = true;
+  callbacks_.Fire(InitEnd{});
 }
 
 RunResult Trainer::Train(const TrainOptions& options) {
-  Check(options);
-  Loader loader = TrainLoader(options);
-  RunConfig config = MakeConfig(options, loader);
-  Run run{.config = std::move(config), .loader = std::move(loader)};
-  if (options.eval_data != nullptr)
-    run.eval_loader =
-        EvalLoader(options.eval_data, run.config.eval_per_device_batch_size);
-  if (options.schedule != nullptr) {
-    run.schedule =
-        options.schedule({.num_epochs = run.config.num_epochs,
-                          .updates_per_epoch = run.config.updates_per_epoch,
-                          .total_updates = run.config.max_updates});
-    run.scheduled_lr.emplace(optimizer_, "lr", *run.schedule);
-    run.scheduled_lr->Apply(0);
+  CheckTrainOptions(options);
+  Run run(options, backend_);
+  if (options.schedule) run.AddSchedule(optimizer_, "lr", options.schedule);
+  for (const FieldSchedule& item : options.schedules) {
+    run.AddSchedule(optimizer_, item.field, item.schedule);
   }
+  for (ScheduledField& field : run.fields) field.Apply(0);
   run.result.state = {.grad_accum_steps = run.config.grad_accum_steps,
                       .num_processes = run.config.num_processes};
   run.steps.emplace(StepRunner::Parts{*task_, optimizer_, backend_, callbacks_,
                                       run.result.state},
-                    options.clip,
-                    run.scheduled_lr ? &*run.scheduled_lr : nullptr);
+                    options.clip, run.fields);
   history_.Reset();
   control_.Reset();
   optimizer_.ZeroGrad();
   try {
+    FireInitEnd();
     RunEpochs(run);
   } catch (const std::exception& e) {
     run.result.ending = RunEnding::kError;
-    run.result.message = e.what();
-    EndRun(run);  // the first error is the one to know; a second one in
-                  // OnRunEnd is not
+    run.result.message = ErrorMessage(e);
+    EndRun(run);  // what it throws now is a consequence; the cause is thrown on
     throw;
   }
-  if (const std::exception_ptr error = EndRun(run))
+  if (const std::exception_ptr error = EndRun(run)) {
     std::rethrow_exception(error);
+  }
   return run.result;
 }
 
 void Trainer::RunEpochs(Run& run) {
   callbacks_.Fire(RunStart{run.config, run.result.state});
   while (run.result.state.epoch < run.config.num_epochs) {
-    if (RunEpoch(run)) continue;
-    run.result.ending = RunEnding::kStopped;
-    run.result.message = control_.reason();
-    callbacks_.Fire(Stop{run.result.state, run.result.message});
-    return;
+    if (!RunEpoch(run)) return EndEarly(run);
+  }
+  if (!run.options.evaluate.never() &&
+      run.evaluated_at_batch != run.progress.batches) {
+    EvaluateAll(run);
   }
 }
 
 bool Trainer::RunEpoch(Run& run) {
-  if (!TrainEpoch(run)) return false;
-  EvaluateEpoch(run);
-  callbacks_.Fire(EpochEnd{run.result.state, history_});
-  history_.IncrementEpoch();
-  ++run.result.state.epoch;
-  run.result.state.ResetEpoch();
-  // A stop asked for at the very end has nothing left to stop.
-  return run.result.state.epoch == run.config.num_epochs ||
-         !backend_.Any(control_.stop_requested());
-}
-
-bool Trainer::TrainEpoch(Run& run) {
-  const Clock::time_point start = Clock::now();
   StepState& state = run.result.state;
   const int64_t updates_left = run.config.max_updates - state.optimizer_step;
   const int64_t batches = std::min(run.config.batches_per_epoch,
                                    updates_left * state.grad_accum_steps);
-  MetricMeans means;
+  run.epoch_means.Reset();
   task_->SetTraining(true);
   callbacks_.Fire(EpochStart{run.config, state, batches});
   run.loader.StartEpoch(state.epoch);
-  bool stopped = backend_.Any(control_.stop_requested());
-  for (int64_t left = batches; left > 0 && !stopped; --left) {
-    const AnyBatch batch = run.loader.Next()->To(backend_.device());
-    const StepOutput output = run.steps->Run(batch, left);
-    if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
-    for (const auto& [name, value] : output.metrics)
-      means.Add(name, value, output.weight);
-    stopped = backend_.Any(control_.stop_requested());
+  Progress before = run.progress;
+  bool ended = ShouldEnd(run);
+  for (int64_t left = batches; left > 0 && !ended; --left) {
+    before = run.progress;
+    RunStep(run, left);
+    if (left > 1) {  // after the last batch the epoch is counted first
+      EvaluateIfDue(run, before);
+      task_->SetTraining(true);
+    }
+    ended = ShouldEnd(run);
   }
-  for (const auto& [name, value] : means.Read())
+  for (const auto& [name, value] : run.epoch_means.Read()) {
     history_.Update("train_" + name, value);
-  run.result.train_seconds += SecondsSince(start);
-  if (stopped) return false;
+  }
+  if (ended) return false;
   callbacks_.Fire(TrainEpochEnd{state, history_});
-  return true;
+  ++run.progress.epochs;
+  EvaluateIfDue(run, before);
+  callbacks_.Fire(EpochEnd{state, history_});
+  history_.IncrementEpoch();
+  ++state.epoch;
+  state.ResetEpoch();
+  // A stop asked for at the very end has nothing left to stop.
+  return state.epoch == run.config.num_epochs || !ShouldEnd(run);
 }
 
-void Trainer::EvaluateEpoch(Run& run) {
-  if (!run.eval_loader) return;
-  static const std::string kName = "eval";
+void Trainer::RunStep(Run& run, int64_t batches_left) {
+  const AnyBatch batch = run.loader.Next()->To(backend_.device());
+  const StepOutput output = run.steps->Run(batch, batches_left);
+  if (output.loss.defined()) {
+    run.epoch_means.Add("loss", output.loss, output.weight);
+  }
+  for (const auto& [name, value] : output.metrics) {
+    run.epoch_means.Add(name, value, output.weight);
+  }
+  ++run.progress.batches;
+  run.progress.updates = run.result.state.optimizer_step;
+  run.progress.samples = run.result.state.samples_seen;
+  run.progress.seconds = SecondsSince(run.start);
+}
+
+void Trainer::EvaluateIfDue(Run& run, const Progress& before) {
+  if (!run.evals.empty() && run.options.evaluate.Due(before, run.progress)) {
+    EvaluateAll(run);
+  }
+}
+
+void Trainer::EvaluateAll(Run& run) {
+  const Clock::time_point start = Clock::now();
   task_->SetTraining(false);
-  const Metrics metrics =
-      trainyard::Evaluate({*task_, backend_, callbacks_, run.result.state},
-                          *run.eval_loader, kName);
-  for (const auto& [name, value] : metrics) history_.Update(name, value);
-  callbacks_.Fire(EvalEnd{run.result.state, kName, metrics});
+  for (EvalRun& eval : run.evals) {
+    const Metrics metrics = trainyard::Evaluate(
+        {*task_, backend_, callbacks_, run.result.state}, eval.loader,
+        {.name = eval.name, .max_batches = run.options.max_eval_batches});
+    for (const auto& [name, value] : metrics) history_.Update(name, value);
+    callbacks_.Fire(EvalEnd{run.result.state, eval.name, metrics});
+  }
+  run.evaluated_at_batch = run.progress.batches;
+  run.eval_seconds += SecondsSince(start);
+}
+
+bool Trainer::ShouldEnd(const Run& run) {
+  return backend_.Any(control_.stop_requested() ||
+                      (run.cancellation && run.cancellation->requested()));
+}
+
+void Trainer::EndEarly(Run& run) {
+  if (run.cancellation && run.cancellation->requested()) {
+    run.result.ending = RunEnding::kCancelled;
+    run.result.message = run.cancellation->signal_name();
+    callbacks_.Fire(Cancel{run.result.state, run.result.message});
+  } else {
+    run.result.ending = RunEnding::kStopped;
+    run.result.message = control_.reason();
+    callbacks_.Fire(Stop{run.result.state, run.result.message});
+  }
 }
 
 std::exception_ptr Trainer::EndRun(Run& run) {
   run.result.seconds = SecondsSince(run.start);
-  if (run.scheduled_lr) run.scheduled_lr->Restore();
+  run.result.train_seconds = run.result.seconds - run.eval_seconds;
+  for (ScheduledField& field : run.fields) field.Restore();
   return callbacks_.FireToAll(RunEnd{run.result.state, history_,
                                      run.result.ending, run.result.message});
 }
 
 Metrics Trainer::Evaluate(DatasetPtr data, int64_t per_device_batch_size) {
   TORCH_CHECK_VALUE(data != nullptr, "Evaluate: there is no data");
-  static const std::string kName = "evaluation";
+  const std::string name = "evaluation";
   Loader loader = EvalLoader(data, per_device_batch_size);
   const StepState state{.num_processes = backend_.num_processes()};
+  FireInitEnd();
   task_->SetTraining(false);
-  const Metrics metrics =
-      trainyard::Evaluate({*task_, backend_, callbacks_, state}, loader, kName);
-  callbacks_.Fire(EvalEnd{state, kName, metrics});
+  const Metrics metrics = trainyard::Evaluate(
+      {*task_, backend_, callbacks_, state}, loader, {.name = name});
+  callbacks_.Fire(EvalEnd{state, name, metrics});
   return metrics;
 }
 

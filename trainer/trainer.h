@@ -20,51 +20,21 @@
 
 #include "backends/backend.h"
 #include "callbacks/callback_handler.h"
-#include "schedulers/schedule.h"
 #include "tracking/run_history.h"
 #include "trainer/control.h"
 #include "trainer/data/dataset.h"
-#include "trainer/data/loader.h"
 #include "trainer/events.h"
-#include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
-#include "trainer/run_config.h"
-#include "trainer/step_runner.h"
 #include "trainer/step_state.h"
 #include "trainer/task.h"
+#include "trainer/train_options.h"
+#include "trainer/train_unit.h"
 
 namespace trainyard {
 
-struct TrainOptions {
-  // Trained on in another order each epoch. Required.
-  DatasetPtr data;
-  // Evaluated after each epoch, if there is one.
-  DatasetPtr eval_data = nullptr;
-
-  // The run ends with the first of the two that is reached; 0 sets no limit,
-  // and one is needed.
-  int64_t num_epochs = 0;
-  int64_t max_updates = 0;
-
-  // Samples per batch on each device. REQUIRES: >= 1.
-  int64_t per_device_batch_size = 8;
-  // 0: the same. Evaluation keeps no gradients, so more may fit.
-  int64_t eval_per_device_batch_size = 0;
-  // Batches per update. REQUIRES: >= 1.
-  int64_t grad_accum_steps = 1;
-  // Applied once per update.
-  Clip clip = {};
-  // Of the learning rate, stepped once per update. Null: constant.
-  ScheduleFactory schedule = nullptr;
-
-  // Decides the order of samples. Weights and dropout follow torch's own
-  // generator.
-  uint64_t seed = 0;
-};
-
 struct RunResult {
   RunEnding ending = RunEnding::kFinished;
-  // Why a run was stopped.
+  // Why a run was stopped or cancelled.
   std::string message;
   StepState state;
   // Whole run; and the part of it spent training, without evaluation.
@@ -80,8 +50,8 @@ class Trainer {
 
   // Adds a callback: a variable is borrowed, a temporary kept.
   template <class T>
-  auto& Add(T&& callback, Duplicates duplicates = Duplicates::kReject) {
-    return callbacks_.Add(std::forward<T>(callback), duplicates);
+  auto& Add(T&& callback, AddOptions options = {}) {
+    return callbacks_.Add(std::forward<T>(callback), std::move(options));
   }
 
   // One run from the models' present weights. What a step, dataset or callback
@@ -100,17 +70,22 @@ class Trainer {
  private:
   struct Run;
 
-  RunConfig MakeConfig(const TrainOptions& options, const Loader& loader) const;
+  void FireInitEnd();
   void RunEpochs(Run& run);
-  // Returns whether the epoch came to its end.
+  // Whether the epoch came to its end, with more to come or none left.
   bool RunEpoch(Run& run);
-  bool TrainEpoch(Run& run);
-  void EvaluateEpoch(Run& run);
+  void RunStep(Run& run, int64_t batches_left);
+  void EvaluateIfDue(Run& run, const Progress& before);
+  void EvaluateAll(Run& run);
+  // Whether a stop or cancellation was asked for, on any process.
+  bool ShouldEnd(const Run& run);
+  void EndEarly(Run& run);
   std::exception_ptr EndRun(Run& run);
 
   std::unique_ptr<Task> task_;
   Optimizer& optimizer_;
   Backend& backend_;
+  bool init_end_fired_ = false;
   Control control_;
   CallbackHandler callbacks_;
   InMemoryRunHistory history_;

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <torch/nn/modules/linear.h>
 
+#include <csignal>
+
 #include "backends/make_backend.h"
 #include "schedulers/cosine.h"
 #include "trainer/data/tensor_dataset.h"
@@ -80,6 +82,7 @@ class Recorder final : public Callback {
   void OnStepEnd(const StepEnd& e, Control& control) override {
     log.push_back("StepEnd");
     if (e.state.samples_seen >= stop_at) control.RequestStop("enough samples");
+    if (e.state.samples_seen >= cancel_at) raise(SIGINT);
     if (e.state.samples_seen >= throw_at)
       throw std::runtime_error("out of luck");
   }
@@ -101,6 +104,12 @@ class Recorder final : public Callback {
   void OnEpochEnd(const EpochEnd&, Control&) override {
     log.push_back("EpochEnd");
   }
+  void OnInitEnd(const InitEnd&, Control&) override {
+    log.push_back("InitEnd");
+  }
+  void OnCancel(const Cancel& e, Control&) override {
+    log.push_back("Cancel: " + e.reason);
+  }
   void OnStop(const Stop& e, Control&) override {
     log.push_back("Stop: " + e.reason);
   }
@@ -111,6 +120,7 @@ class Recorder final : public Callback {
   std::vector<std::string> log;
   int64_t stop_at = 1 << 20;
   int64_t throw_at = 1 << 20;
+  int64_t cancel_at = 1 << 20;
 };
 
 TEST(TrainerTest, EventsOfARunWithAccumulationAndEvaluation) {
@@ -122,7 +132,7 @@ TEST(TrainerTest, EventsOfARunWithAccumulationAndEvaluation) {
                        .per_device_batch_size = 4,
                        .grad_accum_steps = 2});
   EXPECT_THAT(recorder.log,
-              ElementsAre("RunStart", "EpochStart",  //
+              ElementsAre("InitEnd", "RunStart", "EpochStart",  //
                           "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
                           "StepEnd",  //
                           "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
@@ -143,11 +153,28 @@ TEST(TrainerTest, EventsOfAStoppedRun) {
                                                 .per_device_batch_size = 4});
   EXPECT_THAT(
       recorder.log,
-      ElementsAre("RunStart", "EpochStart", "StepStart", "ForwardEnd",
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart", "ForwardEnd",
                   "LossEnd", "BackwardEnd", "GradientsReady", "UpdateEnd",
                   "StepEnd", "Stop: enough samples", "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
+}
+
+TEST(TrainerTest, EventsOfACancelledRun) {
+  Rig rig;
+  Recorder& recorder = rig.trainer().Add(Recorder());
+  recorder.cancel_at = 4;
+  const RunResult result = rig.trainer().Train({.data = Points(10),
+                                                .eval_data = Points(4),
+                                                .num_epochs = 3,
+                                                .per_device_batch_size = 4});
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                          "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",
+                          "Cancel: SIGINT", "RunEnd: SIGINT"));
+  EXPECT_EQ(result.ending, RunEnding::kCancelled);
+  EXPECT_EQ(result.message, "SIGINT");
 }
 
 TEST(TrainerTest, EventsOfAFailedRun) {
@@ -202,6 +229,73 @@ TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
   EXPECT_EQ(result.state.samples_seen, 14);  // an epoch of 10, and one batch
   EXPECT_THAT(announced, ElementsAre(3, 1));
   EXPECT_EQ(rig.trainer().history().Values("eval_loss").size(), 2);
+}
+
+// The evaluations of a run, as "<set>@<samples seen>".
+std::vector<std::string> Evaluations(const TrainOptions& options) {
+  Rig rig;
+  std::vector<std::string> log;
+  rig.trainer().Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
+    log.push_back(e.name + "@" + std::to_string(e.state.samples_seen));
+  }));
+  rig.trainer().Train(options);
+  return log;
+}
+
+TEST(TrainerTest, EvaluatesSeveralSetsInOrder) {
+  EXPECT_THAT(Evaluations({.data = Points(8),
+                           .eval_data = Points(4),
+                           .eval_sets = {{"rare", Points(3)}, {"all", Points(5)}},
+                           .num_epochs = 1,
+                           .per_device_batch_size = 4}),
+              ElementsAre("eval@8", "rare@8", "all@8"));
+}
+
+TEST(TrainerTest, EvaluatesWhenDueAndOnceAtTheEnd) {
+  const auto evaluations = [](const Period& evaluate) {
+    return Evaluations({.data = Points(10),
+                        .eval_data = Points(4),
+                        .evaluate = evaluate,
+                        .num_epochs = 2,
+                        .per_device_batch_size = 4});  // batches 4, 4, 2
+  };
+  EXPECT_THAT(evaluations(Every(Epochs(1))), ElementsAre("eval@10", "eval@20"));
+  EXPECT_THAT(evaluations(Every(Batches(2))),
+              ElementsAre("eval@8", "eval@14", "eval@20"));
+  EXPECT_THAT(evaluations(Every(Updates(4))),
+              ElementsAre("eval@14", "eval@20"));
+  EXPECT_THAT(evaluations(At(Samples({3, 10}))),
+              ElementsAre("eval@4", "eval@10", "eval@20"));
+  EXPECT_THAT(evaluations(Every(Epochs(2))), ElementsAre("eval@20"));
+  EXPECT_THAT(evaluations(Period()), ElementsAre());
+}
+
+TEST(TrainerTest, AnEvaluationInMidEpochLeavesTrainingAsItWas) {
+  const auto train = [](const Period& evaluate) {
+    Rig rig;
+    rig.trainer().Train({.data = Points(10),
+                         .eval_data = Points(4),
+                         .evaluate = evaluate,
+                         .num_epochs = 2,
+                         .per_device_batch_size = 4});
+    return rig.weight();
+  };
+  EXPECT_TRUE(at::equal(train(Every(Batches(1))), train(Period())));
+}
+
+TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
+  Rig rig;
+  int eval_batches = 0;
+  rig.trainer().Add(On<EvalStepEnd>(
+      [&](const EvalStepEnd&, Control&) { ++eval_batches; }));
+  const RunResult result = rig.trainer().Train({.data = Points(10),
+                                                .eval_data = Points(9),
+                                                .num_epochs = 3,
+                                                .max_batches_per_epoch = 2,
+                                                .max_eval_batches = 1,
+                                                .per_device_batch_size = 2});
+  EXPECT_EQ(result.state.samples_seen, 12);
+  EXPECT_EQ(eval_batches, 3);
 }
 
 // The same 12 samples as one batch, as an accumulation window of equal batches,
@@ -280,6 +374,10 @@ TEST(TrainerTest, RefusesBadOptionsByName) {
     return "accepted";
   };
   EXPECT_THAT(message({}), HasSubstr("there is no data"));
+  EXPECT_THAT(message({.data = Points(4),
+                       .eval_sets = {{"a", Points(4)}, {"a", Points(4)}},
+                       .num_epochs = 1}),
+              HasSubstr("an evaluation set is named \"a\""));
   EXPECT_THAT(message({.data = Points(4)}),
               HasSubstr("set num_epochs or max_updates"));
   EXPECT_THAT(message({.data = Points(4), .num_epochs = -1}),

@@ -81,5 +81,6 @@ int main(int argc, char** argv) {
     } else {
       Compare(loops, steps, absl::GetFlag(FLAGS_turns));
     }
+    return 0;
   });
 }

@@ -173,7 +173,7 @@ StepLoop WithTrainer(const std::string& name, int no_op_callbacks) {
   class Nothing final : public Callback {};
   auto work = std::make_shared<State>();
   for (int i = 0; i < no_op_callbacks; ++i)
-    work->trainer.Add(Nothing(), Duplicates::kAllow);
+    work->trainer.Add(Nothing(), {.duplicates = Duplicates::kAllow});
   return {name, [work](int64_t steps) {
             work->trainer.Train({.data = work->data,
                                  .max_updates = steps,

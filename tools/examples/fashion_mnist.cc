@@ -83,5 +83,6 @@ int main(int argc, char** argv) {
                        .schedule = WarmUpAndFall,
                        .seed = absl::GetFlag(FLAGS_seed)});
     report.Finish(trainer, optimizer, result);
+    return trainyard::ExitCode(result.ending);
   });
 }

@@ -31,11 +31,21 @@ RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer,
   return summary;
 }
 
+std::string Ending(const RunResult& result) {
+  switch (result.ending) {
+    case RunEnding::kStopped:
+      return "stopped (" + result.message + ")";
+    case RunEnding::kCancelled:
+      return "cancelled (" + result.message + ")";
+    default:
+      return "finished";
+  }
+}
+
 void Print(const RunSummary& summary, const RunResult& result) {
   absl::PrintF(
       "\n%s: %d epochs, %d updates, %d samples in %.1f s (%.0f samples/s)\n",
-      result.ending == RunEnding::kStopped ? "stopped (" + result.message + ")"
-                                           : "finished",
+      Ending(result),
       summary.epochs, summary.updates, summary.samples, summary.seconds,
       summary.samples_per_second);
   for (const auto& [name, value] : summary.metrics)

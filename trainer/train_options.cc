@@ -1,0 +1,74 @@
+#include "trainer/train_options.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <set>
+
+namespace trainyard {
+namespace {
+
+void CheckAtLeast(const char* option, int64_t value, int64_t least) {
+  TORCH_CHECK_VALUE(value >= least, "Train: ", option, " is ", value,
+                    "; it must be at least ", least);
+}
+
+int64_t RoundedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+void CheckTrainOptions(const TrainOptions& options) {
+  TORCH_CHECK_VALUE(options.data != nullptr, "Train: there is no data");
+  CheckAtLeast("num_epochs", options.num_epochs, 0);
+  CheckAtLeast("max_updates", options.max_updates, 0);
+  TORCH_CHECK_VALUE(
+      options.num_epochs > 0 || options.max_updates > 0,
+      "Train: set num_epochs or max_updates, or the run would not end");
+  CheckAtLeast("max_batches_per_epoch", options.max_batches_per_epoch, 0);
+  CheckAtLeast("max_eval_batches", options.max_eval_batches, 0);
+  CheckAtLeast("per_device_batch_size", options.per_device_batch_size, 1);
+  CheckAtLeast("eval_per_device_batch_size", options.eval_per_device_batch_size,
+               0);
+  CheckAtLeast("grad_accum_steps", options.grad_accum_steps, 1);
+  std::set<std::string> names = {"train"};
+  if (options.eval_data != nullptr) names.insert("eval");
+  for (const EvalSet& set : options.eval_sets) {
+    TORCH_CHECK_VALUE(set.data != nullptr, "Train: evaluation set \"", set.name,
+                      "\" has no data");
+    TORCH_CHECK_VALUE(!set.name.empty() && names.insert(set.name).second,
+                      "Train: an evaluation set is named \"", set.name,
+                      "\"; each needs a name of its own, and not \"train\"");
+  }
+}
+
+RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend) {
+  RunConfig config{
+      .backend = backend.name(),
+      .device = backend.device().str(),
+      .num_processes = backend.num_processes(),
+      .seed = static_cast<int64_t>(options.seed),
+      .per_device_batch_size = options.per_device_batch_size,
+      .eval_per_device_batch_size = options.eval_per_device_batch_size > 0
+                                        ? options.eval_per_device_batch_size
+                                        : options.per_device_batch_size,
+      .grad_accum_steps = options.grad_accum_steps};
+  config.total_batch_size = config.per_device_batch_size *
+                            config.num_processes * config.grad_accum_steps;
+  config.batches_per_epoch =
+      RoundedUp(options.data->size(), config.per_device_batch_size);
+  if (options.max_batches_per_epoch > 0) {
+    config.batches_per_epoch =
+        std::min(config.batches_per_epoch, options.max_batches_per_epoch);
+  }
+  config.updates_per_epoch =
+      RoundedUp(config.batches_per_epoch, config.grad_accum_steps);
+  config.max_updates = options.num_epochs * config.updates_per_epoch;
+  if (options.max_updates > 0 &&
+      (options.num_epochs == 0 || options.max_updates < config.max_updates)) {
+    config.max_updates = options.max_updates;
+  }
+  config.num_epochs = RoundedUp(config.max_updates, config.updates_per_epoch);
+  return config;
+}
+
+}  // namespace trainyard
