@@ -5,17 +5,31 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
 
 namespace trainyard {
 
-// Cross entropy of logits (N x classes) and class numbers (N). REQUIRES: 0 <=
-// smoothing <= 1.
-std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> CrossEntropy(
-    double label_smoothing = 0);
+using OutputsAndTarget = std::function<at::Tensor(const at::Tensor& outputs,
+                                                  const at::Tensor& target)>;
+
+// Cross entropy of logits (N x classes) and class numbers (N).
+// REQUIRES: 0 <= label_smoothing <= 1.
+OutputsAndTarget CrossEntropy(double label_smoothing = 0);
+
+// Mean of squared differences. REQUIRES (in each call): equal shapes, since
+// broadcasting a forgotten dimension would train something else.
+OutputsAndTarget MeanSquaredError();
+
+// Of logits and targets from 0 to 1. REQUIRES (in each call): equal shapes.
+OutputsAndTarget BinaryCrossEntropy();
 
 // Share of the batch whose largest logit is at the target's class.
-std::function<at::Tensor(const at::Tensor&, const at::Tensor&)> Accuracy();
+OutputsAndTarget Accuracy();
+
+// Share of the batch whose target is among the k largest logits. REQUIRES: k >=
+// 1, and in each call at most as many as there are classes.
+OutputsAndTarget TopKAccuracy(int64_t k);
 
 }  // namespace trainyard
 

@@ -11,28 +11,23 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "trainer/data/batch.h"
+#include "trainer/losses.h"
 #include "trainer/task.h"
 
 namespace trainyard {
 
-// The mean over a batch of something that compares outputs with the target: a
-// scalar.
-using LossFunction = std::function<at::Tensor(const at::Tensor& outputs,
-                                              const at::Tensor& target)>;
-
-using NamedMetrics = std::vector<std::pair<std::string, LossFunction>>;
+using NamedMetrics = std::vector<std::pair<std::string, OutputsAndTarget>>;
 
 template <class Model>
 class SupervisedTask final : public TaskOf<Example> {
  public:
-  SupervisedTask(Model model, LossFunction loss, NamedMetrics metrics)
+  SupervisedTask(Model model, OutputsAndTarget loss, NamedMetrics metrics)
       : model_(std::move(model)),
         loss_(std::move(loss)),
         metrics_(std::move(metrics)) {
@@ -58,14 +53,14 @@ class SupervisedTask final : public TaskOf<Example> {
 
  private:
   Model model_;
-  LossFunction loss_;
+  OutputsAndTarget loss_;
   NamedMetrics metrics_;
 };
 
 // `model` is a module holder (what TORCH_MODULE makes), so it is shared and not
 // copied.
 template <class Model>
-std::unique_ptr<Task> Supervised(Model model, LossFunction loss,
+std::unique_ptr<Task> Supervised(Model model, OutputsAndTarget loss,
                                  NamedMetrics metrics = {}) {
   return std::make_unique<SupervisedTask<Model>>(
       std::move(model), std::move(loss), std::move(metrics));

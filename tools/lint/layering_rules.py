@@ -23,11 +23,14 @@ WRAPPERS = []
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
 TORCH_FREE = [
+    "//finetuning:ema_decay",
     "//schedulers*:*",
     "//tracking:run_history",
     "//tracking:run_summary",
+    "//trainer:cancellation",
     "//trainer:control",
     "//trainer:grad_window",
+    "//trainer:micro_batch",
     "//trainer:run_config",
     "//trainer:step_state",
     "//trainer:train_unit",

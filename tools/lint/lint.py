@@ -14,6 +14,7 @@ import sys
 import file_size
 import formatting
 import layering
+import names as names_check
 import source_tree
 import torch_header
 
@@ -23,6 +24,7 @@ _CHECKS = {
     "file_size": lambda root, names, args: file_size.check(root, names),
     "fix": lambda root, names, args: formatting.fix(root, names, args.clang_format, args.buildifier),
     "layering": lambda root, names, args: layering.check(root, names),
+    "names": lambda root, names, args: names_check.check(root, names),
     "torch_header": lambda root, names, args: torch_header.check(root, names),
 }
 

@@ -58,7 +58,7 @@ class LintTest(unittest.TestCase):
 
 class CleanTreeTest(LintTest):
     def test_every_check_passes(self):
-        for check in ("file_size", "torch_header", "layering", "clang_format", "buildifier"):
+        for check in ("file_size", "torch_header", "layering", "names", "clang_format", "buildifier"):
             with self.subTest(check):
                 self.assert_clean(check)
 
@@ -212,6 +212,21 @@ class TorchFreeTest(LintTest):
             "layering",
             f"TORCH_FREE in tools/lint/layering_rules.py lists {gone}, and no library is called that",
         )
+
+
+class NamesTest(LintTest):
+    def test_a_name_that_no_header_declares(self):
+        self.write("trainer/NAMES.md", "| there | here |\n| --- | --- |\n| `Gone` | `Ok`, `Missing` |\n")
+        self.assert_fails("names", "trainer/NAMES.md:3: no header declares Missing")
+
+    def test_a_name_in_a_comment_is_not_declared(self):
+        self.write("tools/comment.h", "// Missing is not here.\n")
+        self.write("trainer/NAMES.md", "| `x` | `Missing` |\n")
+        self.assert_fails("names", "trainer/NAMES.md:1: no header declares Missing")
+
+    def test_declared_names(self):
+        self.write("trainer/NAMES.md", "No table, and `Missing`.\n\n| `x` | `Ok` |\n")
+        self.assert_clean("names")
 
 
 if __name__ == "__main__":
