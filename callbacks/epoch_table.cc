@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "callbacks/display/readable.h"
-#include "tracking/run_history.h"
 
 namespace trainyard {
 namespace {
@@ -55,7 +54,7 @@ EpochTable::EpochTable(EpochTableOptions options)
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
   num_epochs_ = e.config.num_epochs;
   columns_.clear();
-  seen_.clear();
+  news_.Reset();
 }
 
 void EpochTable::OnEpochStart(const EpochStart& e, Control&) {
@@ -71,7 +70,7 @@ void EpochTable::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
 }
 
 void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
-  const std::map<std::string, double> values = NewValues(e.history);
+  const Metrics values = news_.Take(e.history);
   const size_t known = columns_.size();
   for (const auto& [name, value] : values) {
     if (std::find(columns_.begin(), columns_.end(), name) == columns_.end()) {
@@ -95,17 +94,6 @@ void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   row += "  " + RightAligned(Seconds(options_.clock() - start_), 7);
   std::fprintf(options_.output, "%s\n", row.c_str());
   std::fflush(options_.output);
-}
-
-std::map<std::string, double> EpochTable::NewValues(const RunHistory& history) {
-  std::map<std::string, double> values;
-  for (const std::string& name : history.Names()) {
-    const size_t size = history.Values(name).size();
-    size_t& seen = seen_[name];
-    if (size > seen) values[name] = history.Latest(name);
-    seen = size;
-  }
-  return values;
 }
 
 void EpochTable::PrintHeader() {

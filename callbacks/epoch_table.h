@@ -16,15 +16,14 @@
 #ifndef TRAINYARD_CALLBACKS_EPOCH_TABLE_H_
 #define TRAINYARD_CALLBACKS_EPOCH_TABLE_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "callbacks/callback.h"
 #include "callbacks/clock.h"
+#include "callbacks/new_values.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 
@@ -50,16 +49,12 @@ class EpochTable final : public Callback {
   void OnEpochEnd(const EpochEnd& e, Control&) override;
 
  private:
-  // The names that received values since the last call, with the latest of
-  // each.
-  std::map<std::string, double> NewValues(const RunHistory& history);
   void PrintHeader();
 
   EpochTableOptions options_;
   int64_t num_epochs_ = 0;
   std::vector<std::string> columns_;
-  // How many values of each metric were there at the end of the last epoch.
-  std::map<std::string, size_t> seen_;
+  NewValues news_;
   double start_ = 0;
   int64_t start_samples_ = 0;
   double samples_per_second_ = 0;

@@ -1,0 +1,140 @@
+#include "callbacks/early_stopping.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "callbacks/testing/fake_run.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// A run whose evaluations measure these.
+FakeRunOptions Measuring(const std::string& metric,
+                         std::vector<double> values) {
+  const auto epochs = static_cast<int64_t>(values.size());
+  return {.num_epochs = epochs, .eval = [=](int64_t epoch) {
+            return Metrics{{metric, values[static_cast<size_t>(epoch - 1)]}};
+          }};
+}
+
+struct Case {
+  std::string name;
+  EarlyStoppingOptions options;
+  std::vector<double> values;
+  // 0: it is not stopped.
+  int64_t stops_after_epoch;
+};
+
+class EarlyStoppingTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EarlyStoppingTest, StopsWhenPatienceIsOut) {
+  FakeRun run(Measuring("eval_loss", GetParam().values));
+  run.Add(EarlyStopping(GetParam().options));
+  const bool stops = GetParam().stops_after_epoch > 0;
+  EXPECT_EQ(run.Play(), stops ? RunEnding::kStopped : RunEnding::kFinished)
+      << run.message();
+  if (stops) {
+    EXPECT_EQ(run.state().epoch, GetParam().stops_after_epoch);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Trends, EarlyStoppingTest,
+    ::testing::Values(
+        Case{"Falling", {}, {5, 4, 3, 2, 1}, 0},
+        Case{"OneWorse", {}, {5, 6, 3, 2, 1}, 2},
+        Case{"OneWorseWithPatience", {.patience = 2}, {5, 6, 3, 2, 1}, 0},
+        Case{"TwoWorseWithPatience", {.patience = 2}, {5, 6, 5.5, 2, 1}, 3},
+        Case{"EqualIsNoImprovement", {}, {5, 5, 1}, 2},
+        Case{"ByTheThresholdIsNoImprovement",
+             {.threshold = 0.5},
+             {5, 4.5, 1},
+             2},
+        Case{"ByMoreThanTheThresholdIs", {.threshold = 0.5}, {5, 4.25, 1}, 0},
+        Case{"SlowGainsAddUp",
+             {.patience = 2, .threshold = 0.5},
+             {5, 4.75, 4.25, 4},
+             0},
+        Case{"RisingIsBetter", {.better = Better::kHigher}, {1, 2, 3}, 0},
+        Case{"FallingIsWorse", {.better = Better::kHigher}, {1, 2, 1.5, 3}, 3},
+        Case{"NanIsNoImprovement", {.patience = 2}, {5, kNan, kNan, 1}, 3},
+        Case{"NanFirst", {.patience = 2}, {kNan, 5, 4}, 0},
+        Case{"OnlyNan", {.patience = 2}, {kNan, kNan, 4}, 2}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST(EarlyStoppingFactsTest, HeaderExample) {
+  FakeRun run(Measuring("eval_loss", {5, 3, 4, 4, 4, 4}));
+  EarlyStopping& stopper = run.Add(EarlyStopping({.patience = 3}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped);
+  EXPECT_EQ(run.message(),
+            "eval_loss has not improved on 3.0000 of epoch 2 in 3 evaluations");
+  EXPECT_EQ(stopper.best(), 3);
+  EXPECT_EQ(stopper.best_epoch(), 2);
+}
+
+TEST(EarlyStoppingFactsTest, WatchesMetricsOfTrainingToo) {
+  FakeRun run({.loss = [](int64_t) { return 1.0; }});
+  run.Add(EarlyStopping({.metric = "train_loss"}));
+  run.Play();
+  EXPECT_EQ(run.state().epoch, 2);
+}
+
+TEST(EarlyStoppingFactsTest, AnEvaluationOutsideOfRunsIsNotJudged) {
+  FakeRun run(Measuring("evaluation_loss", {5, 4}));
+  EarlyStopping& stopper =
+      run.Add(EarlyStopping({.metric = "evaluation_loss"}));
+  run.PlayEvaluation();
+  EXPECT_FALSE(stopper.best().has_value());
+  run.Play();
+  run.PlayEvaluation();
+  EXPECT_EQ(stopper.best(), 4);
+}
+
+TEST(EarlyStoppingFactsTest, ASecondRunStartsAnewUnlessToldNotTo) {
+  // The second run is as good as the first: no better.
+  const auto second_ends_after = [](bool reset) {
+    FakeRun run(Measuring("eval_loss", {5, 4, 3}));
+    run.Add(EarlyStopping({.reset_on_run = reset}));
+    EXPECT_EQ(run.Play(), RunEnding::kFinished);
+    run.Play();
+    return run.state().epoch;
+  };
+  EXPECT_EQ(second_ends_after(true), 3);
+  EXPECT_EQ(second_ends_after(false), 1);
+}
+
+TEST(EarlyStoppingFactsTest, AMissingMetricIsAnErrorThatListsThoseThereAre) {
+  FakeRun run(Measuring("eval_loss", {1}));
+  run.Add(EarlyStopping({.metric = "val_loss"}));
+  EXPECT_EQ(run.Play(), RunEnding::kError);
+  EXPECT_THAT(run.message(),
+              HasSubstr("EarlyStopping: metric \"val_loss\" was not recorded; "
+                        "there are: eval_loss, train_loss"));
+}
+
+TEST(EarlyStoppingFactsTest, RefusesBadOptionsByName) {
+  const auto message = [](const EarlyStoppingOptions& options) -> std::string {
+    try {
+      EarlyStopping stopper(options);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(message({.metric = ""}),
+              HasSubstr("EarlyStopping: metric is empty"));
+  EXPECT_THAT(message({.patience = 0}), HasSubstr("patience is 0"));
+  EXPECT_THAT(message({.threshold = -1}), HasSubstr("threshold is -1"));
+  EXPECT_THAT(message({.threshold = kNan}), HasSubstr("threshold is nan"));
+}
+
+}  // namespace
+}  // namespace trainyard

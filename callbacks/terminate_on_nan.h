@@ -1,0 +1,65 @@
+// TerminateOnNaN asks the run to stop once a loss is not a number, or infinite:
+// in training or evaluation, and if asked to, once a gradient is.
+//
+//   trainer.Add(TerminateOnNaN());
+//   trainer.Add(TerminateOnNaN({.gradients = &optimizer}));
+//
+// The run ends after the batch in question, with RunEnding::kStopped and a
+// message that names it. The weights have by then seen the update of that
+// batch.
+//
+// Thread-compatible: the loop calls it from one thread.
+#ifndef TRAINYARD_CALLBACKS_TERMINATE_ON_NAN_H_
+#define TRAINYARD_CALLBACKS_TERMINATE_ON_NAN_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "callbacks/callback.h"
+#include "trainer/control.h"
+#include "trainer/events.h"
+
+namespace trainyard {
+
+class Optimizer;
+
+struct TerminateOnNaNOptions {
+  // Batches between two looks. A look waits for the device, which costs nothing
+  // on a CPU; on others a larger number lets it run ahead. No batch is
+  // overlooked, its loss is only seen later. REQUIRES: >= 1.
+  int64_t every_batches = 1;
+  // Also looks at the gradients of this optimizer before each update. Borrowed.
+  // Not for gradient scalers, which skip such updates and go on.
+  Optimizer* gradients = nullptr;
+};
+
+class TerminateOnNaN final : public Callback {
+ public:
+  explicit TerminateOnNaN(TerminateOnNaNOptions options = {});
+
+  void OnEpochStart(const EpochStart& e, Control&) override;
+  void OnLossEnd(const LossEnd& e, Control& control) override;
+  void OnGradientsReady(const GradientsReady& e, Control& control) override;
+  void OnTrainEpochEnd(const TrainEpochEnd& e, Control& control) override;
+  void OnEvalStart(const EvalStart& e, Control&) override;
+  void OnEvalStepEnd(const EvalStepEnd& e, Control& control) override;
+  void OnEvalEnd(const EvalEnd& e, Control& control) override;
+
+ private:
+  // Counts a loss in, and looks if it is time. `batch` counts from 1.
+  void Add(const StepOutput& output, int64_t batch, Control& control);
+  void Look(int64_t batch, Control& control);
+
+  TerminateOnNaNOptions options_;
+  // The pass under way, for messages.
+  std::string pass_;
+  // Of the losses not yet looked at: not finite if one of them is not.
+  at::Tensor sum_;
+  int64_t waiting_ = 0;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_TERMINATE_ON_NAN_H_

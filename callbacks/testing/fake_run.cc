@@ -1,0 +1,152 @@
+#include "callbacks/testing/fake_run.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+
+#include <stdexcept>
+
+#include "trainer/data/batch.h"
+#include "trainer/task.h"
+
+namespace trainyard {
+namespace {
+
+AnyBatch BatchOf(int64_t size) {
+  return AnyBatch(Example{at::zeros({size}), at::zeros({size})});
+}
+
+StepOutput OutputOf(double loss, int64_t size) {
+  return {.loss = at::full({}, loss, at::kDouble),
+          .weight = static_cast<double>(size)};
+}
+
+}  // namespace
+
+RunEnding FakeRun::Play() {
+  const int64_t updates =
+      (options_.batches_per_epoch + options_.grad_accum_steps - 1) /
+      options_.grad_accum_steps;
+  config_ = {.backend = "fake",
+             .device = "cpu",
+             .num_epochs = options_.num_epochs,
+             .per_device_batch_size = options_.batch_size,
+             .grad_accum_steps = options_.grad_accum_steps,
+             .batches_per_epoch = options_.batches_per_epoch,
+             .updates_per_epoch = updates,
+             .max_updates = updates * options_.num_epochs};
+  state_ = {.grad_accum_steps = options_.grad_accum_steps};
+  history_.Reset();
+  control_.Reset();
+  message_.clear();
+  batch_ = 0;
+  RunEnding ending = RunEnding::kError;
+  try {
+    ending = PlayEpochs();
+  } catch (const std::exception& e) {
+    message_ = e.what();
+  }
+  return EndRun(ending);
+}
+
+RunEnding FakeRun::EndRun(RunEnding ending) {
+  const std::exception_ptr error =
+      handler_.FireToAll(RunEnd{state_, history_, ending, message_});
+  if (!error) return ending;
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    message_ = e.what();
+  }
+  return RunEnding::kError;
+}
+
+RunEnding FakeRun::PlayEpochs() {
+  handler_.Fire(RunStart{config_, state_});
+  while (state_.epoch < options_.num_epochs) {
+    if (PlayTraining()) {
+      PlayEvalSteps("eval", options_.eval(state_.epoch + 1));
+      handler_.Fire(EpochEnd{state_, history_});
+      history_.IncrementEpoch();
+      ++state_.epoch;
+      state_.ResetEpoch();
+      if (state_.epoch == options_.num_epochs) break;
+    }
+    if (!control_.stop_requested()) continue;
+    message_ = control_.reason();
+    handler_.Fire(Stop{state_, message_});
+    return RunEnding::kStopped;
+  }
+  return RunEnding::kFinished;
+}
+
+bool FakeRun::PlayTraining() {
+  handler_.Fire(EpochStart{config_, state_, options_.batches_per_epoch});
+  double sum = 0;
+  for (int64_t left = options_.batches_per_epoch; left > 0; --left) {
+    if (control_.stop_requested()) return false;
+    PlayStep(left);
+    sum += options_.loss(batch_);
+  }
+  if (control_.stop_requested()) return false;
+  history_.Update("train_loss",
+                  sum / static_cast<double>(options_.batches_per_epoch));
+  handler_.Fire(TrainEpochEnd{state_, history_});
+  return true;
+}
+
+void FakeRun::PlayStep(int64_t batches_left) {
+  ++batch_;
+  now_ += options_.data_seconds;
+  const AnyBatch batch = BatchOf(options_.batch_size);
+  const StepOutput output =
+      OutputOf(options_.loss(batch_), options_.batch_size);
+  handler_.Fire(StepStart{state_, batch});
+  handler_.Fire(ForwardEnd{state_, batch, output.loss});
+  handler_.Fire(LossEnd{state_, batch, output});
+  if (batch_ == options_.fail_at_batch) throw std::runtime_error("no memory");
+  options_.backward();
+  handler_.Fire(BackwardEnd{state_, output});
+  if (state_.IsGradAccumBoundary(batches_left == 1)) {
+    handler_.Fire(GradientsReady{state_});
+    ++state_.optimizer_step;
+    handler_.Fire(UpdateEnd{state_, true});
+  }
+  now_ += options_.step_seconds;
+  state_.IncrementBatch({.batch_size = options_.batch_size});
+  handler_.Fire(StepEnd{state_, batch, output});
+}
+
+void FakeRun::PlayEvalSteps(const std::string& name, const Metrics& metrics) {
+  StepState state = state_;
+  state.ResetEpoch();
+  const auto loss = metrics.find("eval_loss");
+  const AnyBatch batch = BatchOf(options_.batch_size);
+  const StepOutput output =
+      OutputOf(loss == metrics.end() ? 0 : loss->second, options_.batch_size);
+  handler_.Fire(EvalStart{state, name, options_.eval_batches});
+  for (int64_t i = 0; i < options_.eval_batches; ++i) {
+    handler_.Fire(EvalStepStart{state, batch});
+    now_ += options_.eval_step_seconds;
+    state.IncrementBatch(
+        {.batch_size = options_.batch_size, .is_training = false});
+    handler_.Fire(EvalStepEnd{state, batch, output});
+  }
+  // Evaluations outside of a run are not part of its history.
+  if (name == "eval") {
+    for (const auto& [metric, value] : metrics) history_.Update(metric, value);
+  }
+  handler_.Fire(EvalEnd{state_, name, metrics});
+}
+
+RunEnding FakeRun::PlayNothing() {
+  message_.clear();
+  handler_.Fire(RunStart{config_, state_});
+  return EndRun(RunEnding::kFinished);
+}
+
+void FakeRun::PlayEvaluation() {
+  PlayEvalSteps("evaluation", {{"evaluation_loss", 0.125}});
+}
+
+}  // namespace trainyard
