@@ -65,8 +65,7 @@ class CallbackHandler {
 
   // Adds a callback and returns it.
   template <class T>
-  std::remove_reference_t<T>& Add(T&& callback,
-                                  AddOptions options = {}) {
+  std::remove_reference_t<T>& Add(T&& callback, AddOptions options = {}) {
     using Class = std::remove_reference_t<T>;
     static_assert(std::is_base_of_v<Callback, Class>, "not a Callback");
     Class* added;

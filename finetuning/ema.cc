@@ -20,7 +20,8 @@ Ema::Ema(const torch::nn::Module& model, const EmaDecayOptions& options)
     (averaged ? model_floats_ : model_others_).push_back(model_.back());
     (averaged ? average_floats_ : average_others_).push_back(average_.back());
   };
-  for (const auto& item : model.named_parameters()) add(item.key(), item.value());
+  for (const auto& item : model.named_parameters())
+    add(item.key(), item.value());
   for (const auto& item : model.named_buffers()) add(item.key(), item.value());
   TORCH_CHECK_VALUE(!model_.empty(), "Ema: the model has no parameters");
 }

@@ -9,8 +9,8 @@
 //     Evaluate(*model);
 //   }                                   // and its own again
 //
-// Floating-point tensors are averaged, all in one kernel call; others (counters)
-// are copied. Thread-compatible. Borrows the model's tensors.
+// Floating-point tensors are averaged, all in one kernel call; others
+// (counters) are copied. Thread-compatible. Borrows the model's tensors.
 #ifndef TRAINYARD_FINETUNING_EMA_H_
 #define TRAINYARD_FINETUNING_EMA_H_
 
@@ -45,7 +45,8 @@ class Ema {
   // The averages under the model's own names, in name order. Shares memory.
   std::vector<NamedTensor> State() const;
 
-  // While it lives, the model holds the averages and the Ema the model's values.
+  // While it lives, the model holds the averages and the Ema the model's
+  // values.
   class Swap {
    public:
     explicit Swap(Ema& ema);
@@ -64,7 +65,7 @@ class Ema {
   int64_t updates_ = 0;
   bool swapped_ = false;
   std::vector<std::string> names_;
-  std::vector<at::Tensor> model_, average_;              // all, side by side
+  std::vector<at::Tensor> model_, average_;                // all, side by side
   std::vector<at::Tensor> model_floats_, average_floats_;  // what is averaged
   std::vector<at::Tensor> model_others_, average_others_;  // what is copied
 };

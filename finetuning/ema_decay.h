@@ -1,5 +1,5 @@
-// How much of the average an update keeps. Early in a run a high decay would hold
-// on to the initial weights; the two ramps let go of them first.
+// How much of the average an update keeps. Early in a run a high decay would
+// hold on to the initial weights; the two ramps let go of them first.
 //
 //   EmaDecay decay({.decay = 0.999, .warmup = EmaWarmup::kRamp});
 //   decay.At(1);      // for the first update

@@ -41,7 +41,8 @@ TEST(EmaTest, IsTheWeightedMeanOfAllThatWas) {
   for (int update = 0; update < 20; ++update) {
     Disturb(model);
     ema.Update();
-    weight.mul_(0.75).add_(model->named_parameters()["0.weight"].detach(), 0.25);
+    weight.mul_(0.75).add_(model->named_parameters()["0.weight"].detach(),
+                           0.25);
     mean.mul_(0.75).add_(model->named_buffers()["1.running_mean"], 0.25);
   }
   EXPECT_EQ(ema.updates(), 20);
@@ -75,8 +76,8 @@ TEST(EmaTest, ResetStartsFromTheModel) {
   ema.Update();
   ema.Reset();
   EXPECT_EQ(ema.updates(), 0);
-  EXPECT_TRUE(at::equal(Find(ema, "0.weight"),
-                        model->named_parameters()["0.weight"]));
+  EXPECT_TRUE(
+      at::equal(Find(ema, "0.weight"), model->named_parameters()["0.weight"]));
 }
 
 TEST(EmaTest, LeavesGradientsAlone) {

@@ -1,12 +1,12 @@
 // Cancellation turns SIGINT and SIGTERM into a flag that a loop reads between
-// steps, while an object of this class lives. The second signal acts as if there
-// were none: it ends the process at once.
+// steps, while an object of this class lives. The second signal acts as if
+// there were none: it ends the process at once.
 //
 //   const Cancellation cancellation;
 //   while (!cancellation.requested()) { … }
 //
-// The handlers that were there before come back at its end. One object at a time
-// in a process: a second one is inactive. Thread-compatible.
+// The handlers that were there before come back at its end. One object at a
+// time in a process: a second one is inactive. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CANCELLATION_H_
 #define TRAINYARD_TRAINER_CANCELLATION_H_
 

@@ -23,12 +23,12 @@ OutputsAndTarget CrossEntropy(double label_smoothing) {
   TORCH_CHECK_VALUE(label_smoothing >= 0 && label_smoothing <= 1,
                     "CrossEntropy: label_smoothing is ", label_smoothing,
                     "; it must be from 0 to 1");
-  return [label_smoothing](const at::Tensor& outputs,
-                           const at::Tensor& target) {
-    return at::cross_entropy_loss(outputs, target, /*weight=*/{},
-                                  at::Reduction::Mean, /*ignore_index=*/-100,
-                                  label_smoothing);
-  };
+  return
+      [label_smoothing](const at::Tensor& outputs, const at::Tensor& target) {
+        return at::cross_entropy_loss(outputs, target, /*weight=*/{},
+                                      at::Reduction::Mean,
+                                      /*ignore_index=*/-100, label_smoothing);
+      };
 }
 
 OutputsAndTarget MeanSquaredError() {

@@ -42,9 +42,9 @@ TEST(AccuracyTest, IsTheShareOfRightRows) {
 
 TEST(TopKAccuracyTest, CountsTargetsAmongTheBest) {
   const at::Tensor target = at::tensor({1, 0}, at::kLong);  // second, and a tie
-  EXPECT_EQ(TopKAccuracy(1)(Logits(), at::tensor({1, 0}, at::kLong))
-                .item<double>(),
-            Accuracy()(Logits(), target).item<double>());
+  EXPECT_EQ(
+      TopKAccuracy(1)(Logits(), at::tensor({1, 0}, at::kLong)).item<double>(),
+      Accuracy()(Logits(), target).item<double>());
   EXPECT_EQ(TopKAccuracy(2)(Logits().narrow(0, 0, 1), target.narrow(0, 0, 1))
                 .item<double>(),
             1);

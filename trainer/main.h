@@ -3,7 +3,8 @@
 //
 //   int main(int argc, char** argv) {
 //     absl::ParseCommandLine(argc, argv);
-//     return trainyard::Main([] { …; return ExitCode(trainer.Train(…).ending); });
+//     return trainyard::Main([] { …; return ExitCode(trainer.Train(…).ending);
+//     });
 //   }
 //
 #ifndef TRAINYARD_TRAINER_MAIN_H_

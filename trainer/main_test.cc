@@ -21,7 +21,8 @@ TEST(MainTest, SuccessIsZeroAndSilent) {
 
 TEST(MainTest, AnExceptionIsOneLineAndOne) {
   CaptureStderr();
-  EXPECT_EQ(Main([]() -> int { throw std::runtime_error("no such folder"); }), 1);
+  EXPECT_EQ(Main([]() -> int { throw std::runtime_error("no such folder"); }),
+            1);
   EXPECT_EQ(GetCapturedStderr(), "error: no such folder\n");
 }
 

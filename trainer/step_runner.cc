@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-StepRunner::StepRunner(const Parts& parts, Clip clip, std::span<ScheduledField> schedules)
+StepRunner::StepRunner(const Parts& parts, Clip clip,
+                       std::span<ScheduledField> schedules)
     : parts_(parts), clip_(std::move(clip)), schedules_(schedules) {}
 
 StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {

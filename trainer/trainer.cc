@@ -67,10 +67,9 @@ struct Trainer::Run {
 
   void AddSchedule(Optimizer& optimizer, const std::string& field,
                    const ScheduleFactory& factory) {
-    schedules.push_back(
-        factory({.num_epochs = config.num_epochs,
-                 .updates_per_epoch = config.updates_per_epoch,
-                 .total_updates = config.max_updates}));
+    schedules.push_back(factory({.num_epochs = config.num_epochs,
+                                 .updates_per_epoch = config.updates_per_epoch,
+                                 .total_updates = config.max_updates}));
     fields.emplace_back(optimizer, field, *schedules.back());
   }
 

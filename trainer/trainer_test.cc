@@ -151,11 +151,11 @@ TEST(TrainerTest, EventsOfAStoppedRun) {
                                                 .eval_data = Points(4),
                                                 .num_epochs = 3,
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(
-      recorder.log,
-      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart", "ForwardEnd",
-                  "LossEnd", "BackwardEnd", "GradientsReady", "UpdateEnd",
-                  "StepEnd", "Stop: enough samples", "RunEnd: enough samples"));
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                          "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",
+                          "Stop: enough samples", "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
 }
@@ -168,11 +168,11 @@ TEST(TrainerTest, EventsOfACancelledRun) {
                                                 .eval_data = Points(4),
                                                 .num_epochs = 3,
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                          "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",
-                          "Cancel: SIGINT", "RunEnd: SIGINT"));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
+                  "UpdateEnd", "StepEnd", "Cancel: SIGINT", "RunEnd: SIGINT"));
   EXPECT_EQ(result.ending, RunEnding::kCancelled);
   EXPECT_EQ(result.message, "SIGINT");
 }
@@ -243,12 +243,13 @@ std::vector<std::string> Evaluations(const TrainOptions& options) {
 }
 
 TEST(TrainerTest, EvaluatesSeveralSetsInOrder) {
-  EXPECT_THAT(Evaluations({.data = Points(8),
-                           .eval_data = Points(4),
-                           .eval_sets = {{"rare", Points(3)}, {"all", Points(5)}},
-                           .num_epochs = 1,
-                           .per_device_batch_size = 4}),
-              ElementsAre("eval@8", "rare@8", "all@8"));
+  EXPECT_THAT(
+      Evaluations({.data = Points(8),
+                   .eval_data = Points(4),
+                   .eval_sets = {{"rare", Points(3)}, {"all", Points(5)}},
+                   .num_epochs = 1,
+                   .per_device_batch_size = 4}),
+      ElementsAre("eval@8", "rare@8", "all@8"));
 }
 
 TEST(TrainerTest, EvaluatesWhenDueAndOnceAtTheEnd) {
@@ -286,8 +287,8 @@ TEST(TrainerTest, AnEvaluationInMidEpochLeavesTrainingAsItWas) {
 TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
   Rig rig;
   int eval_batches = 0;
-  rig.trainer().Add(On<EvalStepEnd>(
-      [&](const EvalStepEnd&, Control&) { ++eval_batches; }));
+  rig.trainer().Add(
+      On<EvalStepEnd>([&](const EvalStepEnd&, Control&) { ++eval_batches; }));
   const RunResult result = rig.trainer().Train({.data = Points(10),
                                                 .eval_data = Points(9),
                                                 .num_epochs = 3,

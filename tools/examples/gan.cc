@@ -1,5 +1,6 @@
 // Two models with an optimizer each, updated in turn by one task: a generator
-// learns to place points on a circle, a discriminator to tell them from real ones.
+// learns to place points on a circle, a discriminator to tell them from real
+// ones.
 //
 //   tools/bazel run //tools/examples:gan
 #include <ATen/Context.h>
@@ -112,8 +113,10 @@ int Run() {
                      .eval_per_device_batch_size = kPoints,
                      .seed = absl::GetFlag(FLAGS_seed)});
   const auto distances = trainer.history().Values("eval_distance");
-  absl::PrintF("mean distance from the circle: %.3f after the first epoch, %.3f after the last\n",
-               distances.front(), distances.back());
+  absl::PrintF(
+      "mean distance from the circle: %.3f after the first epoch, %.3f after "
+      "the last\n",
+      distances.front(), distances.back());
   return ExitCode(result.ending);
 }
 
