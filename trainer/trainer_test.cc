@@ -1,21 +1,15 @@
 #include "trainer/trainer.h"
 
-#include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/mse_loss.h>
-#include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
-#include <csignal>
+#include <string>
+#include <vector>
 
-#include "backends/make_backend.h"
 #include "schedulers/cosine.h"
-#include "trainer/data/tensor_dataset.h"
-#include "trainer/optim/adamw.h"
-#include "trainer/supervised.h"
+#include "trainer/line_rig.h"
 
 namespace trainyard {
 namespace {
@@ -23,188 +17,22 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-at::Tensor MeanSquares(const at::Tensor& outputs, const at::Tensor& target) {
-  return at::mse_loss(outputs, target);
-}
-
-// A line through 3-dimensional points: what a Linear(3, 1) learns.
-DatasetPtr Points(int64_t size) {
-  at::manual_seed(7);
-  const at::Tensor x = at::randn({size, 3});
-  return MakeTensorDataset(Example{x, x.sum(1, /*keepdim=*/true).mul(2)});
-}
-
-// A trainer over a fresh Linear(3, 1), the same at every construction.
-class Rig {
- public:
-  explicit Rig(double lr = 0.1)
-      : optimizer_(
-            (at::manual_seed(1), model_ = torch::nn::Linear(3, 1), *model_),
-            {.lr = lr, .weight_decay = 0}) {}
-  Trainer& trainer() { return trainer_; }
-  Optimizer& optimizer() { return optimizer_; }
-  at::Tensor weight() const { return model_->weight.detach().clone(); }
-
- private:
-  torch::nn::Linear model_{nullptr};
-  AdamW optimizer_;
-  std::unique_ptr<Backend> backend_ = MakeBackend("sp");
-  Trainer trainer_{Supervised(model_, MeanSquares), optimizer_, *backend_};
-};
-
-// Writes down every event by its first letters.
-class Recorder final : public Callback {
- public:
-  void OnRunStart(const RunStart&, Control&) override {
-    log.push_back("RunStart");
-  }
-  void OnEpochStart(const EpochStart&, Control&) override {
-    log.push_back("EpochStart");
-  }
-  void OnStepStart(const StepStart&, Control&) override {
-    log.push_back("StepStart");
-  }
-  void OnForwardEnd(const ForwardEnd&, Control&) override {
-    log.push_back("ForwardEnd");
-  }
-  void OnLossEnd(const LossEnd&, Control&) override {
-    log.push_back("LossEnd");
-  }
-  void OnBackwardEnd(const BackwardEnd&, Control&) override {
-    log.push_back("BackwardEnd");
-  }
-  void OnGradientsReady(const GradientsReady&, Control&) override {
-    log.push_back("GradientsReady");
-  }
-  void OnUpdateEnd(const UpdateEnd&, Control&) override {
-    log.push_back("UpdateEnd");
-  }
-  void OnStepEnd(const StepEnd& e, Control& control) override {
-    log.push_back("StepEnd");
-    if (e.state.samples_seen >= stop_at) control.RequestStop("enough samples");
-    if (e.state.samples_seen >= cancel_at) raise(SIGINT);
-    if (e.state.samples_seen >= throw_at)
-      throw std::runtime_error("out of luck");
-  }
-  void OnTrainEpochEnd(const TrainEpochEnd&, Control&) override {
-    log.push_back("TrainEpochEnd");
-  }
-  void OnEvalStart(const EvalStart&, Control&) override {
-    log.push_back("EvalStart");
-  }
-  void OnEvalStepStart(const EvalStepStart&, Control&) override {
-    log.push_back("EvalStepStart");
-  }
-  void OnEvalStepEnd(const EvalStepEnd&, Control&) override {
-    log.push_back("EvalStepEnd");
-  }
-  void OnEvalEnd(const EvalEnd&, Control&) override {
-    log.push_back("EvalEnd");
-  }
-  void OnEpochEnd(const EpochEnd&, Control&) override {
-    log.push_back("EpochEnd");
-  }
-  void OnInitEnd(const InitEnd&, Control&) override {
-    log.push_back("InitEnd");
-  }
-  void OnCancel(const Cancel& e, Control&) override {
-    log.push_back("Cancel: " + e.reason);
-  }
-  void OnStop(const Stop& e, Control&) override {
-    log.push_back("Stop: " + e.reason);
-  }
-  void OnRunEnd(const RunEnd& e, Control&) override {
-    log.push_back("RunEnd: " + e.message);
-  }
-
-  std::vector<std::string> log;
-  int64_t stop_at = 1 << 20;
-  int64_t throw_at = 1 << 20;
-  int64_t cancel_at = 1 << 20;
-};
-
-TEST(TrainerTest, EventsOfARunWithAccumulationAndEvaluation) {
-  Rig rig;
-  Recorder& recorder = rig.trainer().Add(Recorder());
-  rig.trainer().Train({.data = Points(10),
-                       .eval_data = Points(4),
-                       .num_epochs = 1,
-                       .per_device_batch_size = 4,
-                       .grad_accum_steps = 2});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "StepEnd",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",  //
-                          "TrainEpochEnd", "EvalStart", "EvalStepStart",
-                          "EvalStepEnd", "EvalEnd", "EpochEnd", "RunEnd: "));
-}
-
-TEST(TrainerTest, EventsOfAStoppedRun) {
-  Rig rig;
-  Recorder& recorder = rig.trainer().Add(Recorder());
-  recorder.stop_at = 4;
-  const RunResult result = rig.trainer().Train({.data = Points(10),
-                                                .eval_data = Points(4),
-                                                .num_epochs = 3,
-                                                .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                          "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",
-                          "Stop: enough samples", "RunEnd: enough samples"));
-  EXPECT_EQ(result.ending, RunEnding::kStopped);
-  EXPECT_EQ(result.message, "enough samples");
-}
-
-TEST(TrainerTest, EventsOfACancelledRun) {
-  Rig rig;
-  Recorder& recorder = rig.trainer().Add(Recorder());
-  recorder.cancel_at = 4;
-  const RunResult result = rig.trainer().Train({.data = Points(10),
-                                                .eval_data = Points(4),
-                                                .num_epochs = 3,
-                                                .per_device_batch_size = 4});
-  EXPECT_THAT(
-      recorder.log,
-      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
-                  "UpdateEnd", "StepEnd", "Cancel: SIGINT", "RunEnd: SIGINT"));
-  EXPECT_EQ(result.ending, RunEnding::kCancelled);
-  EXPECT_EQ(result.message, "SIGINT");
-}
-
-TEST(TrainerTest, EventsOfAFailedRun) {
-  Rig rig;
-  Recorder& recorder = rig.trainer().Add(Recorder());
-  recorder.throw_at = 4;
-  EXPECT_THROW(
-      rig.trainer().Train(
-          {.data = Points(10), .num_epochs = 3, .per_device_batch_size = 4}),
-      CallbackError);
-  EXPECT_EQ(recorder.log.back(),
-            "RunEnd: Recorder threw in OnStepEnd: out of luck");
-}
-
 TEST(TrainerTest, LearnsALine) {
-  Rig rig;
-  const RunResult result = rig.trainer().Train({.data = Points(64),
-                                                .eval_data = Points(16),
+  LineRig rig;
+  const RunResult result = rig.trainer().Train({.data = LinePoints(64),
+                                                .eval_data = LinePoints(16),
                                                 .num_epochs = 100,
                                                 .per_device_batch_size = 16,
                                                 .schedule = Cosine()});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
   EXPECT_LT(rig.trainer().history().Latest("eval_loss"), 1e-4);
   EXPECT_EQ(rig.trainer().history().Values("train_loss").size(), 100);
-  EXPECT_LT(rig.trainer().Evaluate(Points(8)).at("evaluation_loss"), 1e-4);
+  EXPECT_LT(rig.trainer().Evaluate(LinePoints(8)).at("evaluation_loss"), 1e-4);
 }
 
 TEST(TrainerTest, CountsBatchesUpdatesAndSamples) {
-  Rig rig;
-  const RunResult result = rig.trainer().Train({.data = Points(10),
+  LineRig rig;
+  const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .num_epochs = 3,
                                                 .per_device_batch_size = 4,
                                                 .grad_accum_steps = 2});
@@ -215,13 +43,13 @@ TEST(TrainerTest, CountsBatchesUpdatesAndSamples) {
 }
 
 TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
-  Rig rig;
+  LineRig rig;
   std::vector<int64_t> announced;
   rig.trainer().Add(On<EpochStart>([&](const EpochStart& e, Control&) {
     announced.push_back(e.num_batches);
   }));
-  const RunResult result = rig.trainer().Train({.data = Points(10),
-                                                .eval_data = Points(4),
+  const RunResult result = rig.trainer().Train({.data = LinePoints(10),
+                                                .eval_data = LinePoints(4),
                                                 .max_updates = 4,
                                                 .per_device_batch_size = 4});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
@@ -233,7 +61,7 @@ TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
 
 // The evaluations of a run, as "<set>@<samples seen>".
 std::vector<std::string> Evaluations(const TrainOptions& options) {
-  Rig rig;
+  LineRig rig;
   std::vector<std::string> log;
   rig.trainer().Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
     log.push_back(e.name + "@" + std::to_string(e.state.samples_seen));
@@ -243,19 +71,19 @@ std::vector<std::string> Evaluations(const TrainOptions& options) {
 }
 
 TEST(TrainerTest, EvaluatesSeveralSetsInOrder) {
-  EXPECT_THAT(
-      Evaluations({.data = Points(8),
-                   .eval_data = Points(4),
-                   .eval_sets = {{"rare", Points(3)}, {"all", Points(5)}},
-                   .num_epochs = 1,
-                   .per_device_batch_size = 4}),
-      ElementsAre("eval@8", "rare@8", "all@8"));
+  EXPECT_THAT(Evaluations({.data = LinePoints(8),
+                           .eval_data = LinePoints(4),
+                           .eval_sets = {{"rare", LinePoints(3)},
+                                         {"all", LinePoints(5)}},
+                           .num_epochs = 1,
+                           .per_device_batch_size = 4}),
+              ElementsAre("eval@8", "rare@8", "all@8"));
 }
 
 TEST(TrainerTest, EvaluatesWhenDueAndOnceAtTheEnd) {
   const auto evaluations = [](const Period& evaluate) {
-    return Evaluations({.data = Points(10),
-                        .eval_data = Points(4),
+    return Evaluations({.data = LinePoints(10),
+                        .eval_data = LinePoints(4),
                         .evaluate = evaluate,
                         .num_epochs = 2,
                         .per_device_batch_size = 4});  // batches 4, 4, 2
@@ -273,9 +101,9 @@ TEST(TrainerTest, EvaluatesWhenDueAndOnceAtTheEnd) {
 
 TEST(TrainerTest, AnEvaluationInMidEpochLeavesTrainingAsItWas) {
   const auto train = [](const Period& evaluate) {
-    Rig rig;
-    rig.trainer().Train({.data = Points(10),
-                         .eval_data = Points(4),
+    LineRig rig;
+    rig.trainer().Train({.data = LinePoints(10),
+                         .eval_data = LinePoints(4),
                          .evaluate = evaluate,
                          .num_epochs = 2,
                          .per_device_batch_size = 4});
@@ -285,12 +113,12 @@ TEST(TrainerTest, AnEvaluationInMidEpochLeavesTrainingAsItWas) {
 }
 
 TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
-  Rig rig;
+  LineRig rig;
   int eval_batches = 0;
   rig.trainer().Add(
       On<EvalStepEnd>([&](const EvalStepEnd&, Control&) { ++eval_batches; }));
-  const RunResult result = rig.trainer().Train({.data = Points(10),
-                                                .eval_data = Points(9),
+  const RunResult result = rig.trainer().Train({.data = LinePoints(10),
+                                                .eval_data = LinePoints(9),
                                                 .num_epochs = 3,
                                                 .max_batches_per_epoch = 2,
                                                 .max_eval_batches = 1,
@@ -303,8 +131,8 @@ TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
 // and of unequal ones (5 + 5 + 2): the update must be the same.
 TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
   const auto train = [](int64_t batch_size, int64_t accumulate) {
-    Rig rig;
-    rig.trainer().Train({.data = Points(12),
+    LineRig rig;
+    rig.trainer().Train({.data = LinePoints(12),
                          .num_epochs = 5,
                          .per_device_batch_size = batch_size,
                          .grad_accum_steps = accumulate,
@@ -321,7 +149,7 @@ TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
 
 // A window of 5 + 2 samples, which its first batch made look like one of 10.
 TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
-  Rig rig;
+  LineRig rig;
   std::vector<double> divisors;
   rig.trainer().Add(On<GradientsReady>([&](const GradientsReady& e, Control&) {
     divisors.push_back(e.divisor);
@@ -329,7 +157,7 @@ TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
   rig.trainer().Add(On<EpochEnd>([&](const EpochEnd& e, Control&) {
     e.history.Update("divisor", divisors.front());
   }));
-  rig.trainer().Train({.data = Points(7),
+  rig.trainer().Train({.data = LinePoints(7),
                        .num_epochs = 1,
                        .per_device_batch_size = 5,
                        .grad_accum_steps = 2});
@@ -339,8 +167,8 @@ TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
 
 TEST(TrainerTest, SameSeedSameWeights) {
   const auto train = [](uint64_t seed) {
-    Rig rig;
-    rig.trainer().Train({.data = Points(10),
+    LineRig rig;
+    rig.trainer().Train({.data = LinePoints(10),
                          .num_epochs = 2,
                          .per_device_batch_size = 4,
                          .seed = seed});
@@ -351,12 +179,12 @@ TEST(TrainerTest, SameSeedSameWeights) {
 }
 
 TEST(TrainerTest, ScheduleSetsTheRateOfEachUpdateAndIsTakenBack) {
-  Rig rig(/*lr=*/0.5);
+  LineRig rig(/*lr=*/0.5);
   std::vector<double> rates;
   rig.trainer().Add(On<GradientsReady>([&](const GradientsReady&, Control&) {
     rates.push_back(rig.optimizer().Field(0, "lr"));
   }));
-  rig.trainer().Train({.data = Points(8),
+  rig.trainer().Train({.data = LinePoints(8),
                        .num_epochs = 2,
                        .per_device_batch_size = 4,
                        .schedule = Cosine({.warmup = Updates(2)})});
@@ -365,7 +193,7 @@ TEST(TrainerTest, ScheduleSetsTheRateOfEachUpdateAndIsTakenBack) {
 }
 
 TEST(TrainerTest, RefusesBadOptionsByName) {
-  Rig rig;
+  LineRig rig;
   const auto message = [&](const TrainOptions& options) -> std::string {
     try {
       rig.trainer().Train(options);
@@ -375,23 +203,25 @@ TEST(TrainerTest, RefusesBadOptionsByName) {
     return "accepted";
   };
   EXPECT_THAT(message({}), HasSubstr("there is no data"));
-  EXPECT_THAT(message({.data = Points(4),
-                       .eval_sets = {{"a", Points(4)}, {"a", Points(4)}},
-                       .num_epochs = 1}),
-              HasSubstr("an evaluation set is named \"a\""));
-  EXPECT_THAT(message({.data = Points(4)}),
+  EXPECT_THAT(
+      message({.data = LinePoints(4),
+               .eval_sets = {{"a", LinePoints(4)}, {"a", LinePoints(4)}},
+               .num_epochs = 1}),
+      HasSubstr("an evaluation set is named \"a\""));
+  EXPECT_THAT(message({.data = LinePoints(4)}),
               HasSubstr("set num_epochs or max_updates"));
-  EXPECT_THAT(message({.data = Points(4), .num_epochs = -1}),
+  EXPECT_THAT(message({.data = LinePoints(4), .num_epochs = -1}),
               HasSubstr("num_epochs is -1"));
-  EXPECT_THAT(message({.data = Points(4), .max_updates = -1}),
+  EXPECT_THAT(message({.data = LinePoints(4), .max_updates = -1}),
               HasSubstr("max_updates is -1"));
   EXPECT_THAT(
-      message({.data = Points(4), .num_epochs = 1, .per_device_batch_size = 0}),
+      message(
+          {.data = LinePoints(4), .num_epochs = 1, .per_device_batch_size = 0}),
       HasSubstr("per_device_batch_size is 0"));
   EXPECT_THAT(
-      message({.data = Points(4), .num_epochs = 1, .grad_accum_steps = 0}),
+      message({.data = LinePoints(4), .num_epochs = 1, .grad_accum_steps = 0}),
       HasSubstr("grad_accum_steps is 0"));
-  EXPECT_THAT(message({.data = Points(4),
+  EXPECT_THAT(message({.data = LinePoints(4),
                        .num_epochs = 1,
                        .eval_per_device_batch_size = -1}),
               HasSubstr("eval_per_device_batch_size is -1"));

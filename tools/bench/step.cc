@@ -5,8 +5,6 @@
 //   for callgrind
 #include <ATen/Parallel.h>
 #include <absl/flags/flag.h>
-#include <absl/flags/parse.h>
-#include <absl/flags/usage.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "tools/bench/step_loops.h"
+#include "tools/examples/parse_flags.h"
 #include "trainer/main.h"
 
 ABSL_FLAG(int64_t, steps, 200, "Steps per turn of a loop.");
@@ -68,9 +67,8 @@ void Compare(const std::vector<trainyard::StepLoop>& loops, int64_t steps,
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage(
-      "compares the time of one training step between loops");
-  absl::ParseCommandLine(argc, argv);
+  trainyard::ParseFlags(argc, argv,
+                        "compares the time of one training step between loops");
   return trainyard::Main([] {
     at::set_num_threads(1);
     const std::vector<trainyard::StepLoop> loops = trainyard::MakeStepLoops();

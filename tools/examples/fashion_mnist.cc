@@ -3,8 +3,6 @@
 //   tools/bazel run //tools/examples:fashion_mnist -- --epochs=5
 #include <ATen/Context.h>
 #include <absl/flags/flag.h>
-#include <absl/flags/parse.h>
-#include <absl/flags/usage.h>
 
 #include <string>
 
@@ -14,6 +12,7 @@
 #include "schedulers/cosine.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
+#include "tools/examples/parse_flags.h"
 #include "tools/examples/run_report.h"
 #include "trainer/losses.h"
 #include "trainer/main.h"
@@ -53,9 +52,8 @@ std::unique_ptr<trainyard::Schedule> WarmUpAndFall(
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage(
-      "trains a small convolutional network on Fashion-MNIST");
-  absl::ParseCommandLine(argc, argv);
+  trainyard::ParseFlags(
+      argc, argv, "trains a small convolutional network on Fashion-MNIST");
   return trainyard::Main([] {
     const trainyard::RunReport report(
         {.run_dir = absl::GetFlag(FLAGS_run_dir),

@@ -10,8 +10,6 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
 #include <absl/flags/flag.h>
-#include <absl/flags/parse.h>
-#include <absl/flags/usage.h>
 #include <absl/strings/str_format.h>
 #include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/container/sequential.h>
@@ -21,6 +19,7 @@
 
 #include "backends/make_backend.h"
 #include "callbacks/epoch_table.h"
+#include "tools/examples/parse_flags.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"
@@ -123,8 +122,7 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage(
-      "trains a generator and a discriminator against each other");
-  absl::ParseCommandLine(argc, argv);
+  trainyard::ParseFlags(
+      argc, argv, "trains a generator and a discriminator against each other");
   return Main(Run);
 }

@@ -5,14 +5,13 @@
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <absl/flags/flag.h>
-#include <absl/flags/parse.h>
-#include <absl/flags/usage.h>
 #include <absl/strings/str_format.h>
 
 #include "finetuning/ema.h"
 #include "schedulers/cosine.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
+#include "tools/examples/parse_flags.h"
 #include "trainer/data/loader.h"
 #include "trainer/data/sampler.h"
 #include "trainer/losses.h"
@@ -93,8 +92,8 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  absl::SetProgramUsageMessage(
+  trainyard::ParseFlags(
+      argc, argv,
       "trains on Fashion-MNIST in a loop of its own, without the trainer");
-  absl::ParseCommandLine(argc, argv);
   return Main(Run);
 }

@@ -2,6 +2,7 @@
 
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,12 +25,16 @@ using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
 
 absl::Status Damaged(const std::string& path, gzFile file) {
   int code = Z_OK;
-  const char* message = gzerror(file, &code);
+  const absl::string_view reported = gzerror(file, &code);
+  // zlib names the file descriptor first, which says nothing to anybody.
+  const size_t name_end = reported.find(": ");
+  const absl::string_view message =
+      name_end == reported.npos ? reported : reported.substr(name_end + 2);
   const bool cut = code == Z_BUF_ERROR;
   return absl::DataLossError(absl::StrCat(
       path,
       cut ? ": the gzip file is cut short (" : ": the gzip file is damaged (",
-      code == Z_ERRNO ? "it cannot be read" : message, ")"));
+      code == Z_ERRNO ? absl::string_view("it cannot be read") : message, ")"));
 }
 
 absl::StatusOr<GzFile> Open(const std::string& path) {

@@ -1,0 +1,41 @@
+#include "trainer/line_rig.h"
+
+#include <ATen/Context.h>
+#include <ATen/ops/randn.h>
+#include <torch/nn/modules/linear.h>
+
+#include "backends/make_backend.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/losses.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/supervised.h"
+
+namespace trainyard {
+
+DatasetPtr LinePoints(int64_t size) {
+  at::manual_seed(7);
+  const at::Tensor x = at::randn({size, 3});
+  return MakeTensorDataset(Example{x, x.sum(1, /*keepdim=*/true).mul(2)});
+}
+
+struct LineRig::Parts {
+  explicit Parts(double lr)
+      : model((at::manual_seed(1), torch::nn::Linear(3, 1))),
+        optimizer(*model, {.lr = lr, .weight_decay = 0}) {}
+
+  torch::nn::Linear model;
+  AdamW optimizer;
+  std::unique_ptr<Backend> backend = MakeBackend("sp");
+  Trainer trainer{Supervised(model, MeanSquaredError()), optimizer, *backend};
+};
+
+LineRig::LineRig(double lr) : parts_(std::make_unique<Parts>(lr)) {}
+LineRig::~LineRig() = default;
+
+Trainer& LineRig::trainer() { return parts_->trainer; }
+Optimizer& LineRig::optimizer() { return parts_->optimizer; }
+at::Tensor LineRig::weight() const {
+  return parts_->model->weight.detach().clone();
+}
+
+}  // namespace trainyard

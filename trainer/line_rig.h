@@ -1,0 +1,42 @@
+// A trainer over the smallest problem there is, for tests: a Linear(3, 1) that
+// learns a line.
+//
+//   LineRig rig;
+//   rig.trainer().Train({.data = LinePoints(10), .num_epochs = 1});
+#ifndef TRAINYARD_TRAINER_LINE_RIG_H_
+#define TRAINYARD_TRAINER_LINE_RIG_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "trainer/data/dataset.h"
+#include "trainer/optim/optimizer.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+
+// Points in three dimensions, each with twice their sum; the same at every
+// call.
+DatasetPtr LinePoints(int64_t size);
+
+class LineRig {
+ public:
+  // The same weights at every construction.
+  explicit LineRig(double lr = 0.1);
+  ~LineRig();
+
+  Trainer& trainer();
+  Optimizer& optimizer();
+  // A copy of the model's weight.
+  at::Tensor weight() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_LINE_RIG_H_

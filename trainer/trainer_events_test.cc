@@ -1,0 +1,157 @@
+// The order of a run's events, which is the loop's specification: one literal
+// for each way in which a run can end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "trainer/line_rig.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Writes down every event by its first letters.
+class Recorder final : public Callback {
+ public:
+  void OnRunStart(const RunStart&, Control&) override {
+    log.push_back("RunStart");
+  }
+  void OnEpochStart(const EpochStart&, Control&) override {
+    log.push_back("EpochStart");
+  }
+  void OnStepStart(const StepStart&, Control&) override {
+    log.push_back("StepStart");
+  }
+  void OnForwardEnd(const ForwardEnd&, Control&) override {
+    log.push_back("ForwardEnd");
+  }
+  void OnLossEnd(const LossEnd&, Control&) override {
+    log.push_back("LossEnd");
+  }
+  void OnBackwardEnd(const BackwardEnd&, Control&) override {
+    log.push_back("BackwardEnd");
+  }
+  void OnGradientsReady(const GradientsReady&, Control&) override {
+    log.push_back("GradientsReady");
+  }
+  void OnUpdateEnd(const UpdateEnd&, Control&) override {
+    log.push_back("UpdateEnd");
+  }
+  void OnStepEnd(const StepEnd& e, Control& control) override {
+    log.push_back("StepEnd");
+    if (e.state.samples_seen >= stop_at) control.RequestStop("enough samples");
+    if (e.state.samples_seen >= cancel_at) raise(SIGINT);
+    if (e.state.samples_seen >= throw_at)
+      throw std::runtime_error("out of luck");
+  }
+  void OnTrainEpochEnd(const TrainEpochEnd&, Control&) override {
+    log.push_back("TrainEpochEnd");
+  }
+  void OnEvalStart(const EvalStart&, Control&) override {
+    log.push_back("EvalStart");
+  }
+  void OnEvalStepStart(const EvalStepStart&, Control&) override {
+    log.push_back("EvalStepStart");
+  }
+  void OnEvalStepEnd(const EvalStepEnd&, Control&) override {
+    log.push_back("EvalStepEnd");
+  }
+  void OnEvalEnd(const EvalEnd&, Control&) override {
+    log.push_back("EvalEnd");
+  }
+  void OnEpochEnd(const EpochEnd&, Control&) override {
+    log.push_back("EpochEnd");
+  }
+  void OnInitEnd(const InitEnd&, Control&) override {
+    log.push_back("InitEnd");
+  }
+  void OnCancel(const Cancel& e, Control&) override {
+    log.push_back("Cancel: " + e.reason);
+  }
+  void OnStop(const Stop& e, Control&) override {
+    log.push_back("Stop: " + e.reason);
+  }
+  void OnRunEnd(const RunEnd& e, Control&) override {
+    log.push_back("RunEnd: " + e.message);
+  }
+
+  std::vector<std::string> log;
+  int64_t stop_at = 1 << 20;
+  int64_t throw_at = 1 << 20;
+  int64_t cancel_at = 1 << 20;
+};
+
+TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
+  LineRig rig;
+  Recorder& recorder = rig.trainer().Add(Recorder());
+  rig.trainer().Train({.data = LinePoints(10),
+                       .eval_data = LinePoints(4),
+                       .num_epochs = 1,
+                       .per_device_batch_size = 4,
+                       .grad_accum_steps = 2});
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "RunStart", "EpochStart",  //
+                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "StepEnd",  //
+                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",  //
+                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",  //
+                          "TrainEpochEnd", "EvalStart", "EvalStepStart",
+                          "EvalStepEnd", "EvalEnd", "EpochEnd", "RunEnd: "));
+}
+
+TEST(TrainerEventsTest, EventsOfAStoppedRun) {
+  LineRig rig;
+  Recorder& recorder = rig.trainer().Add(Recorder());
+  recorder.stop_at = 4;
+  const RunResult result = rig.trainer().Train({.data = LinePoints(10),
+                                                .eval_data = LinePoints(4),
+                                                .num_epochs = 3,
+                                                .per_device_batch_size = 4});
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                          "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",
+                          "Stop: enough samples", "RunEnd: enough samples"));
+  EXPECT_EQ(result.ending, RunEnding::kStopped);
+  EXPECT_EQ(result.message, "enough samples");
+}
+
+TEST(TrainerEventsTest, EventsOfACancelledRun) {
+  LineRig rig;
+  Recorder& recorder = rig.trainer().Add(Recorder());
+  recorder.cancel_at = 4;
+  const RunResult result = rig.trainer().Train({.data = LinePoints(10),
+                                                .eval_data = LinePoints(4),
+                                                .num_epochs = 3,
+                                                .per_device_batch_size = 4});
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
+                  "UpdateEnd", "StepEnd", "Cancel: SIGINT", "RunEnd: SIGINT"));
+  EXPECT_EQ(result.ending, RunEnding::kCancelled);
+  EXPECT_EQ(result.message, "SIGINT");
+}
+
+TEST(TrainerEventsTest, EventsOfAFailedRun) {
+  LineRig rig;
+  Recorder& recorder = rig.trainer().Add(Recorder());
+  recorder.throw_at = 4;
+  EXPECT_THROW(rig.trainer().Train({.data = LinePoints(10),
+                                    .num_epochs = 3,
+                                    .per_device_batch_size = 4}),
+               CallbackError);
+  EXPECT_EQ(recorder.log.back(),
+            "RunEnd: Recorder threw in OnStepEnd: out of luck");
+}
+
+}  // namespace
+}  // namespace trainyard
