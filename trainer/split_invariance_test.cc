@@ -110,8 +110,8 @@ TEST_P(SplitInvarianceTest, HoldsForRandomSplits) {
 INSTANTIATE_TEST_SUITE_P(Means, SplitInvarianceTest,
                          ::testing::Values(MeanOver::kSamples,
                                            MeanOver::kTokens),
-                         [](const auto& info) {
-                           return std::string(info.param == MeanOver::kSamples
+                         [](const auto& test) {
+                           return std::string(test.param == MeanOver::kSamples
                                                   ? "OverSamples"
                                                   : "OverTokens");
                          });

@@ -30,9 +30,9 @@ expect_error() {
 cd "$TEST_TMPDIR" || exit 1
 
 # Twice the same run, once into a folder that is not there yet.
-"$PROGRAM" --max_updates=15 --summary_json=a.json > a.txt || fail "first run"
-"$PROGRAM" --max_updates=15 --run_dir=runs/b > b.txt || fail "second run"
-"$PROGRAM" --max_updates=15 --seed=2 --summary_json=c.json > c.txt || fail "run with another seed"
+"$PROGRAM" --max_updates=15 --summary_json=a.json > a.txt 2>&1 || fail "first run"
+"$PROGRAM" --max_updates=15 --run_dir=runs/b > b.txt 2>&1 || fail "second run"
+"$PROGRAM" --max_updates=15 --seed=2 --summary_json=c.json > c.txt 2>&1 || fail "run with another seed"
 crc=$(value a.json state_crc32c)
 [[ $crc == "$(value runs/b/summary.json state_crc32c)" ]] || fail "the same seed gave another state"
 [[ $crc != "$(value c.json state_crc32c)" ]] || fail "another seed gave the same state"
@@ -61,7 +61,7 @@ expect_error "\"five\" is not a flag" five
 expect_error "its folder is not there or not writable" --summary_json=/no/such/folder/a.json
 
 # An interrupt: the step is finished, the summary is written, the code is its own.
-"$PROGRAM" --run_dir=interrupted > interrupted.txt &
+"$PROGRAM" --run_dir=interrupted > interrupted.txt 2>&1 &
 pid=$!
 until grep -q batches interrupted.txt; do
   kill -0 "$pid" 2> /dev/null || break
