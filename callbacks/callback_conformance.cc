@@ -58,6 +58,20 @@ TEST_P(CallbackConformanceTest, SurvivesARunWithNoEvents) {
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
 }
 
+TEST_P(CallbackConformanceTest, SurvivesEvaluationsWithinEpochsAndAtTheEnd) {
+  FakeRunOptions options = Improving();
+  options.num_epochs = 3;
+  options.eval_every_epochs = 2;
+  options.eval_within_epoch_at = 2;
+  options.eval = [count = 0.0](int64_t) mutable {
+    return Metrics{{"eval_loss", 1 / ++count}};
+  };
+  FakeRun run(options);
+  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  run.Add(*callback);
+  EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
+}
+
 TEST_P(CallbackConformanceTest, SurvivesAFailedRun) {
   FakeRunOptions options = Improving();
   options.fail_at_batch = 6;

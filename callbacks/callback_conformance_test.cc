@@ -1,17 +1,26 @@
 // Every built-in callback against the suite that each must pass.
 #include "callbacks/callback_conformance.h"
 
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "callbacks/early_stopping.h"
 #include "callbacks/epoch_table.h"
 #include "callbacks/log_metrics.h"
+#include "callbacks/max_duration.h"
+#include "callbacks/monitors/gradient_norm.h"
+#include "callbacks/monitors/learning_rate_monitor.h"
+#include "callbacks/monitors/memory_monitor.h"
+#include "callbacks/monitors/profiler.h"
+#include "callbacks/monitors/throughput.h"
 #include "callbacks/print_progress.h"
 #include "callbacks/progress_bar.h"
 #include "callbacks/terminate_on_nan.h"
+#include "trainer/optim/adamw.h"
 
 namespace trainyard {
 namespace {
@@ -29,14 +38,46 @@ CallbackCase Timed(const char* name) {
           }};
 }
 
+// Of those that watch an optimizer. It has one parameter, with a gradient.
+template <class T>
+CallbackCase Watching(const char* name) {
+  return {name, [](const SecondsClock&) {
+            static const auto optimizer = [] {
+              const at::Tensor weight = at::ones({3}).requires_grad_();
+              weight.mutable_grad() = at::ones({3});
+              return std::make_unique<AdamW>(std::vector<at::Tensor>{weight});
+            }();
+            return std::make_unique<T>(*optimizer);
+          }};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     BuiltIn, CallbackConformanceTest,
-    ::testing::Values(Plain<EarlyStopping>("EarlyStopping"),
-                      Timed<EpochTable>("EpochTable"),
-                      Plain<LogMetrics>("LogMetrics"),
-                      Timed<PrintProgress>("PrintProgress"),
-                      Timed<ProgressBar>("ProgressBar"),
-                      Plain<TerminateOnNaN>("TerminateOnNaN")),
+    ::testing::Values(
+        Plain<EarlyStopping>("EarlyStopping"), Timed<EpochTable>("EpochTable"),
+        Watching<GradientNorm>("GradientNorm"),
+        Watching<LearningRateMonitor>("LearningRateMonitor"),
+        Plain<LogMetrics>("LogMetrics"),
+        CallbackCase{"MaxDuration",
+                     [](const SecondsClock& clock) {
+                       return std::make_unique<MaxDuration>(
+                           Seconds(1e6), MaxDurationOptions{.clock = clock});
+                     }},
+        Plain<MemoryMonitor>("MemoryMonitor"),
+        Timed<PrintProgress>("PrintProgress"),
+        CallbackCase{"Profiler",
+                     [](const SecondsClock&) {
+                       return std::make_unique<Profiler>(ProfilerOptions{
+                           .path = ::testing::TempDir() + "/trace.json",
+                           .first_batch = 2});
+                     }},
+        Timed<ProgressBar>("ProgressBar"),
+        Plain<TerminateOnNaN>("TerminateOnNaN"),
+        CallbackCase{"Throughput",
+                     [](const SecondsClock& clock) {
+                       return std::make_unique<Throughput>(
+                           ThroughputOptions{.clock = clock});
+                     }}),
     CallbackCaseName);
 
 }  // namespace

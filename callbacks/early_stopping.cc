@@ -1,5 +1,6 @@
 #include "callbacks/early_stopping.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -27,8 +28,10 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
   }
 }
 
-void EarlyStopping::OnRunStart(const RunStart&, Control&) {
+void EarlyStopping::OnRunStart(const RunStart& e, Control&) {
   in_run_ = true;
+  evaluated_ = false;
+  num_epochs_ = e.config.num_epochs;
   judged_ = 0;
   waited_ = 0;
   if (!options_.reset_on_run) return;
@@ -37,35 +40,33 @@ void EarlyStopping::OnRunStart(const RunStart&, Control&) {
 }
 
 void EarlyStopping::OnEvalEnd(const EvalEnd& e, Control& control) {
+  if (!in_run_) return;
+  evaluated_ = true;
   const auto found = e.metrics.find(options_.metric);
-  if (in_run_ && found != e.metrics.end()) {
-    Judge(found->second, e.state, control);
-  }
+  if (found != e.metrics.end()) Judge(found->second, e.state, control);
 }
 
 void EarlyStopping::OnEpochEnd(const EpochEnd& e, Control& control) {
   const std::vector<double> values = e.history.Values(options_.metric);
-  if (values.empty()) {
-    std::string known;
-    for (const std::string& name : e.history.Names()) {
-      known += (known.empty() ? "" : ", ") + name;
-    }
-    throw std::invalid_argument(
-        "EarlyStopping: metric \"" + options_.metric +
-        "\" was not recorded; there are: " + (known.empty() ? "none" : known));
-  }
+  if (values.empty() && evaluated_) ThrowMissing(e.history);
   // Those of evaluations were judged as they came.
   while (judged_ < values.size()) Judge(values[judged_], e.state, control);
 }
 
-void EarlyStopping::OnRunEnd(const RunEnd&, Control&) { in_run_ = false; }
+void EarlyStopping::OnRunEnd(const RunEnd& e, Control&) {
+  in_run_ = false;
+  if (e.ending == RunEnding::kFinished && e.state.epoch > 0 && judged_ == 0) {
+    ThrowMissing(e.history);
+  }
+}
 
 void EarlyStopping::Judge(double value, const StepState& state,
                           Control& control) {
   ++judged_;
   if (Improves(value)) {
     best_ = value;
-    best_epoch_ = state.epoch + 1;
+    // The evaluation that ends a run comes after its last epoch was counted.
+    best_epoch_ = std::min(state.epoch + 1, num_epochs_);
     waited_ = 0;
     return;
   }
@@ -84,6 +85,16 @@ bool EarlyStopping::Improves(double value) const {
   const double gain =
       options_.better == Better::kLower ? *best_ - value : value - *best_;
   return gain > options_.threshold;
+}
+
+void EarlyStopping::ThrowMissing(const RunHistory& history) const {
+  std::string known;
+  for (const std::string& name : history.Names()) {
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  throw std::invalid_argument(
+      "EarlyStopping: metric \"" + options_.metric +
+      "\" was not recorded; there are: " + (known.empty() ? "none" : known));
 }
 
 }  // namespace trainyard

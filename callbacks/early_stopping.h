@@ -48,8 +48,8 @@ class EarlyStopping final : public Callback {
 
   void OnRunStart(const RunStart& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control& control) override;
-  // Throws std::invalid_argument, which lists the metrics there are, if the one
-  // that is watched was not recorded in the first epoch.
+  // This and OnRunEnd throw std::invalid_argument, which lists the metrics
+  // there are, if what is watched was not recorded although it could have been.
   void OnEpochEnd(const EpochEnd& e, Control& control) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
@@ -61,10 +61,13 @@ class EarlyStopping final : public Callback {
  private:
   void Judge(double value, const StepState& state, Control& control);
   bool Improves(double value) const;
+  [[noreturn]] void ThrowMissing(const RunHistory& history) const;
 
   EarlyStoppingOptions options_;
   // Evaluations outside of runs are no part of a trend.
   bool in_run_ = false;
+  bool evaluated_ = false;
+  int64_t num_epochs_ = 0;
   std::optional<double> best_;
   int64_t best_epoch_ = 0;
   // Values since the best one.

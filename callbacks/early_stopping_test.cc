@@ -120,6 +120,44 @@ TEST(EarlyStoppingFactsTest, AMissingMetricIsAnErrorThatListsThoseThereAre) {
                         "there are: eval_loss, train_loss"));
 }
 
+TEST(EarlyStoppingFactsTest, AMetricMayComeLate) {
+  FakeRunOptions options = Measuring("eval_loss", {9, 5, 9});
+  options.eval_every_epochs = 2;
+  FakeRun run(options);
+  EarlyStopping& stopper = run.Add(EarlyStopping());
+  EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
+  EXPECT_EQ(stopper.best(), 5);
+  EXPECT_EQ(stopper.best_epoch(), 2);
+}
+
+TEST(EarlyStoppingFactsTest, TheEvaluationThatEndsARunCountsForItsLastEpoch) {
+  FakeRunOptions options = Measuring("eval_loss", {9, 5, 4});
+  options.eval_every_epochs = 2;
+  FakeRun run(options);
+  EarlyStopping& stopper = run.Add(EarlyStopping());
+  run.Play();
+  EXPECT_EQ(stopper.best(), 4);
+  EXPECT_EQ(stopper.best_epoch(), 3);
+}
+
+TEST(EarlyStoppingFactsTest, AnEvaluationWithinAnEpochStopsTheRunThere) {
+  FakeRunOptions options = Measuring("eval_loss", {5, 6});
+  options.eval_within_epoch_at = 2;
+  FakeRun run(options);
+  run.Add(EarlyStopping({.patience = 2}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped);
+  EXPECT_EQ(run.state().epoch, 1);  // 5, 5, and 6 within the second epoch
+  EXPECT_EQ(run.state().batch_idx, 2);
+}
+
+TEST(EarlyStoppingFactsTest, ARunWithoutEvaluationsIsAnErrorAtItsEnd) {
+  FakeRun run(
+      {.eval_every_epochs = 100, .eval = [](int64_t) { return Metrics{}; }});
+  run.Add(EarlyStopping());
+  EXPECT_EQ(run.Play(), RunEnding::kError);
+  EXPECT_THAT(run.message(), HasSubstr("there are: train_loss"));
+}
+
 TEST(EarlyStoppingFactsTest, RefusesBadOptionsByName) {
   const auto message = [](const EarlyStoppingOptions& options) -> std::string {
     try {

@@ -54,35 +54,62 @@ EpochTable::EpochTable(EpochTableOptions options)
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
   num_epochs_ = e.config.num_epochs;
   columns_.clear();
+  header_printed_ = false;
   news_.Reset();
 }
 
 void EpochTable::OnEpochStart(const EpochStart& e, Control&) {
   start_ = options_.clock();
   start_samples_ = e.state.samples_seen;
+  eval_seconds_ = 0;
 }
 
 void EpochTable::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
-  const double seconds = options_.clock() - start_;
+  const double seconds = options_.clock() - start_ - eval_seconds_;
   const auto samples =
       static_cast<double>(e.state.samples_seen - start_samples_);
   samples_per_second_ = seconds > 0 ? samples / seconds : 0;
 }
 
+void EpochTable::OnEvalStart(const EvalStart&, Control&) {
+  eval_start_ = options_.clock();
+}
+
+void EpochTable::OnEvalEnd(const EvalEnd&, Control&) {
+  eval_seconds_ += options_.clock() - eval_start_;
+}
+
 void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   const Metrics values = news_.Take(e.history);
+  Widen(values);
+  PrintRow(
+      std::to_string(e.state.epoch + 1) + "/" + std::to_string(num_epochs_),
+      values, ReadableCount(samples_per_second_),
+      Seconds(options_.clock() - start_));
+}
+
+void EpochTable::OnRunEnd(const RunEnd& e, Control&) {
+  const Metrics values = news_.Take(e.history);
+  if (values.empty()) return;
+  Widen(values);
+  PrintRow("end", values, "-", "-");
+}
+
+void EpochTable::Widen(const Metrics& values) {
   const size_t known = columns_.size();
   for (const auto& [name, value] : values) {
     if (std::find(columns_.begin(), columns_.end(), name) == columns_.end()) {
       columns_.push_back(name);
     }
   }
-  if (columns_.size() != known || known == 0) {
-    std::sort(columns_.begin(), columns_.end(), StandsBefore);
-    PrintHeader();
-  }
-  std::string row = RightAligned(
-      std::to_string(e.state.epoch + 1) + "/" + std::to_string(num_epochs_), 5);
+  if (columns_.size() == known && header_printed_) return;
+  std::sort(columns_.begin(), columns_.end(), StandsBefore);
+  PrintHeader();
+}
+
+void EpochTable::PrintRow(const std::string& epoch, const Metrics& values,
+                          const std::string& rate, const std::string& seconds) {
+  std::string row = RightAligned(epoch, 5);
   for (const std::string& column : columns_) {
     const auto value = values.find(column);
     row +=
@@ -90,8 +117,8 @@ void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
         RightAligned(value == values.end() ? "-" : ReadableValue(value->second),
                      WidthOf(column));
   }
-  row += "  " + RightAligned(ReadableCount(samples_per_second_), kMinWidth);
-  row += "  " + RightAligned(Seconds(options_.clock() - start_), 7);
+  row += "  " + RightAligned(rate, kMinWidth);
+  row += "  " + RightAligned(seconds, 7);
   std::fprintf(options_.output, "%s\n", row.c_str());
   std::fflush(options_.output);
 }
@@ -102,6 +129,7 @@ void EpochTable::PrintHeader() {
     header += "  " + RightAligned(column, WidthOf(column));
   }
   std::fprintf(options_.output, "%s  samples/s  seconds\n", header.c_str());
+  header_printed_ = true;
 }
 
 }  // namespace trainyard

@@ -46,18 +46,28 @@ class EpochTable final : public Callback {
   void OnRunStart(const RunStart& e, Control&) override;
   void OnEpochStart(const EpochStart& e, Control&) override;
   void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
+  void OnEvalStart(const EvalStart& e, Control&) override;
+  void OnEvalEnd(const EvalEnd& e, Control&) override;
   void OnEpochEnd(const EpochEnd& e, Control&) override;
+  void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:
+  // Takes in columns that are new; prints a header if there are.
+  void Widen(const Metrics& values);
+  void PrintRow(const std::string& epoch, const Metrics& values,
+                const std::string& rate, const std::string& seconds);
   void PrintHeader();
 
   EpochTableOptions options_;
   int64_t num_epochs_ = 0;
   std::vector<std::string> columns_;
+  bool header_printed_ = false;
   NewValues news_;
   double start_ = 0;
   int64_t start_samples_ = 0;
   double samples_per_second_ = 0;
+  double eval_start_ = 0;
+  double eval_seconds_ = 0;
 };
 
 }  // namespace trainyard

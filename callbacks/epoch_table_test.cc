@@ -114,6 +114,31 @@ TEST_F(EpochTableTest, ASecondRunStartsAnew) {
             " 1/10      2.0000      10.0k      5.0\n");
 }
 
+TEST_F(EpochTableTest, EvaluationsWithinAnEpochAreNotTraining) {
+  const std::string eval = "eval";
+  handler_.Fire(EpochStart{config_, state_, 4});
+  now_ += 2;
+  handler_.Fire(EvalStart{state_, eval, 1});
+  now_ += 6;
+  handler_.Fire(EvalEnd{state_, eval, {}});
+  now_ += 2;
+  state_.samples_seen += 40000;
+  handler_.Fire(TrainEpochEnd{state_, history_});
+  handler_.Fire(EpochEnd{state_, history_});
+  EXPECT_EQ(Written(),
+            "epoch  samples/s  seconds\n"
+            " 1/10      10.0k     10.0\n");
+}
+
+TEST_F(EpochTableTest, WhatComesAfterTheLastEpochGetsARow) {
+  Epoch({{"train_loss", 1}});
+  Written();
+  const std::string nothing;
+  history_.Update("train_loss", 2);
+  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kFinished, nothing});
+  EXPECT_EQ(Written(), "  end      2.0000          -        -\n");
+}
+
 TEST_F(EpochTableTest, RefusesBadOptionsByName) {
   EXPECT_THROW(EpochTable({.output = nullptr}), std::invalid_argument);
   EXPECT_THROW(EpochTable({.clock = nullptr}), std::invalid_argument);

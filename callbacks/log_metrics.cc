@@ -46,6 +46,14 @@ void LogMetrics::OnEpochEnd(const EpochEnd& e, Control&) {
   Log(e.state.epoch + 1, others);
 }
 
+void LogMetrics::OnRunEnd(const RunEnd& e, Control&) {
+  Metrics rest = std::exchange(waiting_, {});
+  for (auto& [name, value] : news_.Take(e.history)) rest[name] = value;
+  // A run that finished has counted its last epoch already.
+  const bool finished = e.ending == RunEnding::kFinished;
+  Log(finished ? e.state.epoch : e.state.epoch + 1, rest);
+}
+
 void LogMetrics::Log(int64_t epoch, const Metrics& metrics) {
   if (!metrics.empty()) options_.log(epoch, metrics);
 }

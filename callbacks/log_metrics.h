@@ -1,5 +1,6 @@
 // LogMetrics hands on what was measured: training's metrics when an epoch has
-// trained, all others when the epoch ends. By default it prints them.
+// trained, all others when the epoch ends; what comes after the last epoch, at
+// the run's end. By default it prints them.
 //
 //   trainer.Add(LogMetrics());
 //   // Epoch 1: train_loss 0.5215
@@ -41,6 +42,7 @@ class LogMetrics final : public Callback {
   void OnRunStart(const RunStart& e, Control&) override;
   void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
   void OnEpochEnd(const EpochEnd& e, Control&) override;
+  void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:
   void Log(int64_t epoch, const Metrics& metrics);

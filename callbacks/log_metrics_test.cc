@@ -58,6 +58,18 @@ TEST(LogMetricsTest, WhatOthersRecordDuringTrainingWaitsForTheEpochsEnd) {
                                   ElementsAre(Pair("grad_norm", 2))));
 }
 
+TEST(LogMetricsTest, TheEvaluationThatEndsARunIsLoggedWithItsLastEpoch) {
+  std::vector<std::pair<int64_t, Metrics>> logged;
+  FakeRun run({.num_epochs = 1, .eval_every_epochs = 2});
+  run.Add(LogMetrics({.log = [&](int64_t epoch, const Metrics& metrics) {
+    logged.emplace_back(epoch, metrics);
+  }}));
+  run.Play();
+  EXPECT_THAT(logged,
+              ElementsAre(Pair(1, ElementsAre(Pair("train_loss", 0.5))),
+                          Pair(1, ElementsAre(Pair("eval_loss", 0.25)))));
+}
+
 TEST(LogMetricsTest, RefusesAnEmptyFunction) {
   EXPECT_THROW(LogMetrics({.log = nullptr}), std::invalid_argument);
 }

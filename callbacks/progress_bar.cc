@@ -30,6 +30,8 @@ int64_t SamplesOf(const AnyBatch& batch, const StepState& state) {
 void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
   const std::string label = "Epoch " + std::to_string(e.state.epoch + 1) + "/" +
                             std::to_string(e.config.num_epochs);
+  Leave();
+  training_ = true;
   epoch_ = label + " ";
   display_.Begin(label, e.state.batch_idx, e.num_batches);
 }
@@ -41,6 +43,7 @@ void ProgressBar::OnStepEnd(const StepEnd& e, Control&) {
 }
 
 void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
+  training_ = false;
   // The mean of the epoch says more than its last batch.
   ProgressDisplay::Values values;
   if (!e.history.Values("train_loss").empty()) {
@@ -50,6 +53,8 @@ void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
 }
 
 void ProgressBar::OnEvalStart(const EvalStart& e, Control&) {
+  // What still runs outside of an epoch is an evaluation that failed.
+  if (!training_) display_.Leave();
   display_.Begin(epoch_ + e.name, e.state.batch_idx, e.num_batches);
 }
 
@@ -71,8 +76,13 @@ void ProgressBar::OnEvalEnd(const EvalEnd& e, Control&) {
 }
 
 void ProgressBar::OnRunEnd(const RunEnd&, Control&) {
-  display_.Leave();
+  Leave();
   epoch_.clear();
+}
+
+void ProgressBar::Leave() {
+  training_ = false;
+  display_.Leave();
 }
 
 }  // namespace trainyard

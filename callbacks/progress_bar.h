@@ -43,12 +43,16 @@ class ProgressBar final : public Callback {
   void OnEvalStart(const EvalStart& e, Control&) override;
   void OnEvalStepEnd(const EvalStepEnd& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control&) override;
-  void OnStop(const Stop&, Control&) override { display_.Leave(); }
-  void OnCancel(const Cancel&, Control&) override { display_.Leave(); }
+  void OnStop(const Stop&, Control&) override { Leave(); }
+  void OnCancel(const Cancel&, Control&) override { Leave(); }
   void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:
+  void Leave();
+
   ProgressDisplay display_;
+  // An evaluation now is one within an epoch.
+  bool training_ = false;
   // Before the name of an evaluation in a run; "" outside of runs.
   std::string epoch_;
 };

@@ -143,6 +143,19 @@ TEST_F(ProgressBarTest, PlainLinesEndWithTheMeansOfThePass) {
             "accuracy 0.9000, loss 0.1250\n");
 }
 
+TEST_F(ProgressBarTest, AnEpochGoesOnAfterAnEvaluationWithinIt) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/true)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  Step(output_of_step_);
+  handler_.Fire(EvalStart{state_, eval_, 2});
+  for (int i = 0; i < 2; ++i) EvalStep(output_of_step_);
+  handler_.Fire(EvalEnd{state_, eval_, {}});
+  Written();
+  Step(output_of_step_);
+  EXPECT_THAT(Written(),
+              EndsWith("2/4  6.0 samples/s  ETA 0:02  loss 0.5000\x1b[K"));
+}
+
 TEST_F(ProgressBarTest, AnEvaluationOutsideOfARunHasNoEpoch) {
   handler_.Add(ProgressBar(Options(/*terminal=*/false)));
   handler_.Fire(EpochStart{config_, state_, 4});

@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "callbacks/display/readable.h"
@@ -21,17 +22,15 @@ TerminateOnNaN::TerminateOnNaN(TerminateOnNaNOptions options)
 }
 
 void TerminateOnNaN::OnEpochStart(const EpochStart& e, Control&) {
-  pass_ = "epoch " + std::to_string(e.state.epoch + 1);
-  sum_.reset();
-  waiting_ = 0;
+  training_ = {.name = "epoch " + std::to_string(e.state.epoch + 1),
+               .batches = e.state.batch_idx};
 }
 
 void TerminateOnNaN::OnLossEnd(const LossEnd& e, Control& control) {
-  Add(e.output, e.state.batch_idx + 1, control);
+  Add(e.output, training_, control);
 }
 
-void TerminateOnNaN::OnGradientsReady(const GradientsReady& e,
-                                      Control& control) {
+void TerminateOnNaN::OnGradientsReady(const GradientsReady&, Control& control) {
   if (options_.gradients == nullptr) return;
   const std::vector<at::Tensor>& gradients = options_.gradients->Gradients();
   if (gradients.empty()) return;
@@ -39,51 +38,50 @@ void TerminateOnNaN::OnGradientsReady(const GradientsReady& e,
   const double norm =
       at::stack(at::_foreach_norm(gradients)).norm().item<double>();
   if (std::isfinite(norm)) return;
-  control.RequestStop("a gradient is not finite in " + pass_ + ", batch " +
-                      std::to_string(e.state.batch_idx + 1));
+  control.RequestStop("a gradient is not finite in " + training_.name +
+                      ", batch " + std::to_string(training_.batches));
 }
 
-void TerminateOnNaN::OnTrainEpochEnd(const TrainEpochEnd& e, Control& control) {
-  if (waiting_ > 0) Look(e.state.batch_idx, control);
+void TerminateOnNaN::OnTrainEpochEnd(const TrainEpochEnd&, Control& control) {
+  Look(training_, control);
 }
 
 void TerminateOnNaN::OnEvalStart(const EvalStart& e, Control&) {
-  pass_ = "evaluation \"" + e.name + "\" after epoch " +
-          std::to_string(e.state.epoch + 1);
-  sum_.reset();
-  waiting_ = 0;
+  evaluation_ = {.name = "evaluation \"" + e.name + "\" after " +
+                         std::to_string(e.state.optimizer_step) + " updates"};
 }
 
 void TerminateOnNaN::OnEvalStepEnd(const EvalStepEnd& e, Control& control) {
-  Add(e.output, e.state.batch_idx, control);
+  Add(e.output, evaluation_, control);
 }
 
-void TerminateOnNaN::OnEvalEnd(const EvalEnd& e, Control& control) {
-  if (waiting_ > 0) Look(e.state.batch_idx, control);
+void TerminateOnNaN::OnEvalEnd(const EvalEnd&, Control& control) {
+  Look(evaluation_, control);
 }
 
-void TerminateOnNaN::Add(const StepOutput& output, int64_t batch,
-                         Control& control) {
+void TerminateOnNaN::Add(const StepOutput& output, Pass& pass,
+                         Control& control) const {
+  ++pass.batches;
   if (!output.loss.defined()) return;
   const at::Tensor loss = output.loss.detach();
   // Losses in half precision would overflow when added.
-  sum_ = waiting_ == 0 ? loss : sum_.to(at::kDouble).add(loss);
-  if (++waiting_ >= options_.every_batches) Look(batch, control);
+  pass.sum = pass.waiting == 0 ? loss : pass.sum.to(at::kDouble).add(loss);
+  if (++pass.waiting >= options_.every_batches) Look(pass, control);
 }
 
-void TerminateOnNaN::Look(int64_t batch, Control& control) {
-  const double sum = sum_.item<double>();
-  const int64_t looked_at = waiting_;
-  sum_.reset();
-  waiting_ = 0;
+void TerminateOnNaN::Look(Pass& pass, Control& control) {
+  if (pass.waiting == 0) return;
+  const double sum = pass.sum.item<double>();
+  const int64_t looked_at = std::exchange(pass.waiting, 0);
+  pass.sum.reset();
   if (std::isfinite(sum)) return;
   if (looked_at == 1) {
-    control.RequestStop("loss is " + ReadableValue(sum) + " in " + pass_ +
-                        ", batch " + std::to_string(batch));
+    control.RequestStop("loss is " + ReadableValue(sum) + " in " + pass.name +
+                        ", batch " + std::to_string(pass.batches));
   } else {
-    control.RequestStop("a loss is not finite in " + pass_ + ", batches " +
-                        std::to_string(batch - looked_at + 1) + " to " +
-                        std::to_string(batch));
+    control.RequestStop("a loss is not finite in " + pass.name + ", batches " +
+                        std::to_string(pass.batches - looked_at + 1) + " to " +
+                        std::to_string(pass.batches));
   }
 }
 

@@ -48,16 +48,23 @@ class TerminateOnNaN final : public Callback {
   void OnEvalEnd(const EvalEnd& e, Control& control) override;
 
  private:
-  // Counts a loss in, and looks if it is time. `batch` counts from 1.
-  void Add(const StepOutput& output, int64_t batch, Control& control);
-  void Look(int64_t batch, Control& control);
+  // A pass under way. An evaluation may stand within an epoch.
+  struct Pass {
+    // For messages.
+    std::string name;
+    int64_t batches = 0;
+    // Of the losses not yet looked at: not finite if one of them is not.
+    at::Tensor sum = {};
+    int64_t waiting = 0;
+  };
+
+  // Counts a loss in, and looks if it is time.
+  void Add(const StepOutput& output, Pass& pass, Control& control) const;
+  static void Look(Pass& pass, Control& control);
 
   TerminateOnNaNOptions options_;
-  // The pass under way, for messages.
-  std::string pass_;
-  // Of the losses not yet looked at: not finite if one of them is not.
-  at::Tensor sum_;
-  int64_t waiting_ = 0;
+  Pass training_;
+  Pass evaluation_;
 };
 
 }  // namespace trainyard

@@ -49,7 +49,7 @@ TEST(TerminateOnNaNTest, StopsWhenAnEvaluationIsNotFinite) {
   run.Add(TerminateOnNaN());
   EXPECT_EQ(run.Play(), RunEnding::kStopped);
   EXPECT_EQ(run.message(),
-            "loss is inf in evaluation \"eval\" after epoch 2, batch 1");
+            "loss is inf in evaluation \"eval\" after 8 updates, batch 1");
 }
 
 TEST(TerminateOnNaNTest, LooksAtSeveralBatchesAtOnceAndOverlooksNone) {
@@ -63,6 +63,16 @@ TEST(TerminateOnNaNTest, LooksAtSeveralBatchesAtOnceAndOverlooksNone) {
   last.Add(TerminateOnNaN({.every_batches = 3}));
   EXPECT_EQ(last.Play(), RunEnding::kStopped);
   EXPECT_EQ(last.message(), "loss is nan in epoch 1, batch 10");
+}
+
+TEST(TerminateOnNaNTest, AnEvaluationWithinAnEpochHidesNothing) {
+  // The loss of batch 2 waits to be looked at while batches are evaluated.
+  FakeRun run({.batches_per_epoch = 4,
+               .eval_within_epoch_at = 2,
+               .loss = OnesBut(2, kNan)});
+  run.Add(TerminateOnNaN({.every_batches = 3}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped);
+  EXPECT_EQ(run.message(), "a loss is not finite in epoch 1, batches 1 to 3");
 }
 
 class GradientsTest : public ::testing::Test {

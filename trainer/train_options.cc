@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "trainer/limit_batches.h"
+
 namespace trainyard {
 namespace {
 
@@ -56,9 +58,8 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend) {
                             config.num_processes * config.grad_accum_steps;
   config.batches_per_epoch =
       RoundedUp(options.data->size(), config.per_device_batch_size);
-  if (options.max_batches_per_epoch > 0) {
-    config.batches_per_epoch =
-        std::min(config.batches_per_epoch, options.max_batches_per_epoch);
+  if (const int64_t limit = LimitBatches(options.max_batches_per_epoch)) {
+    config.batches_per_epoch = std::min(config.batches_per_epoch, limit);
   }
   config.updates_per_epoch =
       RoundedUp(config.batches_per_epoch, config.grad_accum_steps);

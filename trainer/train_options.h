@@ -49,7 +49,8 @@ struct TrainOptions {
   int64_t num_epochs = 0;
   int64_t max_updates = 0;
 
-  // Shorter epochs, for trying things out. 0: no limit.
+  // Shorter epochs, for trying things out. 0: no limit. The environment
+  // variable TRAINYARD_LIMIT_BATCHES limits both, too.
   int64_t max_batches_per_epoch = 0;
   int64_t max_eval_batches = 0;
 

@@ -13,6 +13,7 @@
 #include "trainer/data/sampler.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
+#include "trainer/limit_batches.h"
 #include "trainer/optim/scheduled_field.h"
 #include "trainer/step_runner.h"
 
@@ -212,7 +213,8 @@ void Trainer::EvaluateAll(Run& run) {
   for (EvalRun& eval : run.evals) {
     const Metrics metrics = trainyard::Evaluate(
         {*task_, backend_, callbacks_, run.result.state}, eval.loader,
-        {.name = eval.name, .max_batches = run.options.max_eval_batches});
+        {.name = eval.name,
+         .max_batches = LimitBatches(run.options.max_eval_batches)});
     for (const auto& [name, value] : metrics) history_.Update(name, value);
     callbacks_.Fire(EvalEnd{run.result.state, eval.name, metrics});
   }
@@ -252,8 +254,9 @@ Metrics Trainer::Evaluate(DatasetPtr data, int64_t per_device_batch_size) {
   const StepState state{.num_processes = backend_.num_processes()};
   FireInitEnd();
   task_->SetTraining(false);
-  const Metrics metrics = trainyard::Evaluate(
-      {*task_, backend_, callbacks_, state}, loader, {.name = name});
+  const Metrics metrics =
+      trainyard::Evaluate({*task_, backend_, callbacks_, state}, loader,
+                          {.name = name, .max_batches = LimitBatches(0)});
   callbacks_.Fire(EvalEnd{state, name, metrics});
   return metrics;
 }

@@ -4,6 +4,7 @@
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <string>
 #include <vector>
@@ -125,6 +126,22 @@ TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
                                                 .per_device_batch_size = 2});
   EXPECT_EQ(result.state.samples_seen, 12);
   EXPECT_EQ(eval_batches, 3);
+}
+
+TEST(TrainerTest, TheEnvironmentCanShortenThemToo) {
+  LineRig rig;
+  int eval_batches = 0;
+  rig.trainer().Add(
+      On<EvalStepEnd>([&](const EvalStepEnd&, Control&) { ++eval_batches; }));
+  setenv("TRAINYARD_LIMIT_BATCHES", "2", 1);
+  const RunResult result = rig.trainer().Train({.data = LinePoints(10),
+                                                .eval_data = LinePoints(9),
+                                                .num_epochs = 3,
+                                                .per_device_batch_size = 2});
+  rig.trainer().Evaluate(LinePoints(9), 2);
+  unsetenv("TRAINYARD_LIMIT_BATCHES");
+  EXPECT_EQ(result.state.samples_seen, 12);
+  EXPECT_EQ(eval_batches, 8);
 }
 
 // The same 12 samples as one batch, as an accumulation window of equal batches,

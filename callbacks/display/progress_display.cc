@@ -25,6 +25,11 @@ void Check(const ProgressDisplayOptions& options) {
   }
 }
 
+void PrintLine(std::FILE* output, const ProgressLine& line) {
+  std::fprintf(output, "%s\n", DescribeProgress(line).c_str());
+  std::fflush(output);
+}
+
 }  // namespace
 
 ProgressDisplay::ProgressDisplay(ProgressDisplayOptions options)
@@ -35,98 +40,100 @@ ProgressDisplay::ProgressDisplay(ProgressDisplayOptions options)
 }
 
 void ProgressDisplay::Begin(std::string label, int64_t done, int64_t total) {
-  Leave();
   const double now = options_.clock();
-  line_ = {.label = std::move(label), .done = done, .total = total, .timed = 0};
-  start_ = now;
-  samples_ = 0;
-  running_ = true;
-  SetNextLine(now);
+  Pass& pass = passes_.emplace_back();
+  pass.line = {
+      .label = std::move(label), .done = done, .total = total, .timed = 0};
+  pass.start = now;
+  SetNextLine(pass, now);
   // At once, so that the wait for the first batch is seen to be one.
-  if (terminal_ && now >= next_draw_) Draw(now);
+  if (terminal_ && now >= next_draw_) Draw(pass, now);
 }
 
 bool ProgressDisplay::Count(int64_t samples) {
-  ++line_.done;
-  ++line_.timed;
-  samples_ += samples;
+  if (passes_.empty()) return false;
+  Pass& pass = passes_.back();
+  ProgressLine& line = pass.line;
+  ++line.done;
+  ++line.timed;
+  pass.samples += samples;
   if (terminal_) return options_.clock() >= next_draw_;
-  return line_.done >= next_line_batch_ && line_.done < line_.total &&
-         options_.clock() >= next_line_;
+  return line.done >= pass.next_line_batch && line.done < line.total &&
+         options_.clock() >= pass.next_line;
 }
 
 void ProgressDisplay::Show(Values values) {
-  line_.values = std::move(values);
+  if (passes_.empty()) return;
+  Pass& pass = passes_.back();
+  pass.line.values = std::move(values);
   const double now = options_.clock();
   if (terminal_) {
-    Draw(now);
+    Draw(pass, now);
   } else {
-    Measure(now);
-    EndLine();
-    SetNextLine(now);
+    Measure(pass, now);
+    PrintLine(options_.output, pass.line);
+    SetNextLine(pass, now);
   }
 }
 
 void ProgressDisplay::Finish(Values values) {
-  if (!running_) return;
-  running_ = false;
-  line_.values = std::move(values);
-  Measure(options_.clock());
-  EndLine();
+  if (passes_.empty()) return;
+  passes_.back().line.values = std::move(values);
+  End();
 }
 
 void ProgressDisplay::Leave() {
-  if (!running_) return;
-  running_ = false;
-  Measure(options_.clock());
-  EndLine();
+  while (!passes_.empty()) End();
 }
 
-void ProgressDisplay::SetNextLine(double now) {
-  next_line_ = now + options_.line_seconds;
+void ProgressDisplay::SetNextLine(Pass& pass, double now) const {
+  const ProgressLine& line = pass.line;
+  pass.next_line = now + options_.line_seconds;
   // The next tenth of the pass, rounded up.
   const int64_t tenth =
-      line_.total > 0 ? line_.done * kLinesPerPass / line_.total + 1 : 1;
-  next_line_batch_ = (tenth * line_.total + kLinesPerPass - 1) / kLinesPerPass;
+      line.total > 0 ? line.done * kLinesPerPass / line.total + 1 : 1;
+  pass.next_line_batch =
+      (tenth * line.total + kLinesPerPass - 1) / kLinesPerPass;
 }
 
-void ProgressDisplay::Measure(double now) {
-  line_.seconds = now - start_;
-  line_.samples_per_second =
-      line_.seconds > 0 ? static_cast<double>(samples_) / line_.seconds : 0;
+void ProgressDisplay::Measure(Pass& pass, double now) {
+  ProgressLine& line = pass.line;
+  line.seconds = now - pass.start;
+  line.samples_per_second =
+      line.seconds > 0 ? static_cast<double>(pass.samples) / line.seconds : 0;
 }
 
-void ProgressDisplay::Draw(double now) {
-  Measure(now);
+void ProgressDisplay::Draw(Pass& pass, double now) {
+  Measure(pass, now);
   // The last column stays free: writing there moves some terminals to a new
   // line.
   const std::string bar = DrawBar(
-      line_, {.width = TerminalWidth(options_.output) - 1, .utf8 = utf8_});
+      pass.line, {.width = TerminalWidth(options_.output) - 1, .utf8 = utf8_});
   std::fprintf(options_.output, "\r%s\x1b[K", bar.c_str());
   std::fflush(options_.output);
   next_draw_ = now + options_.redraw_seconds;
   drawn_ = true;
 }
 
-void ProgressDisplay::Erase() {
-  if (!drawn_) return;
-  std::fputs("\r\x1b[K", options_.output);
+void ProgressDisplay::End() {
+  const double now = options_.clock();
+  Pass pass = std::move(passes_.back());
+  passes_.pop_back();
+  Measure(pass, now);
+  if (!passes_.empty()) passes_.back().start += pass.line.seconds;
+
+  if (!terminal_) {
+    PrintLine(options_.output, pass.line);
+    return;
+  }
+  if (options_.keep) {
+    Draw(pass, now);
+    std::fputs("\n", options_.output);
+  } else if (drawn_) {
+    std::fputs("\r\x1b[K", options_.output);
+  }
   std::fflush(options_.output);
   drawn_ = false;
-}
-
-void ProgressDisplay::EndLine() {
-  if (!terminal_) {
-    std::fprintf(options_.output, "%s\n", DescribeProgress(line_).c_str());
-    std::fflush(options_.output);
-  } else if (options_.keep) {
-    Draw(options_.clock());
-    std::fputs("\n", options_.output);
-    std::fflush(options_.output);
-    drawn_ = false;
-  } else {
-    Erase();
-  }
 }
 
 }  // namespace trainyard

@@ -9,6 +9,9 @@
 //   }
 //   display.Finish({{"loss", mean}});
 //
+// A pass may begin within another, which goes on when it ends: the inner one is
+// shown, and its time is not counted as the outer one's.
+//
 // Count costs one look at the clock, so that it may be called at every step.
 //
 // Thread-compatible.
@@ -50,8 +53,8 @@ class ProgressDisplay {
   // Throws std::invalid_argument, which names the option, for a bad one.
   explicit ProgressDisplay(ProgressDisplayOptions options = {});
 
-  // Begins a pass of `total` batches, `done` of which were done earlier. Leaves
-  // the one before it, if that did not come to its end.
+  // Begins a pass of `total` batches, `done` of which were done earlier, within
+  // the one under way if there is one.
   void Begin(std::string label, int64_t done, int64_t total);
 
   // Counts a batch. Returns whether it is time to Show.
@@ -63,31 +66,34 @@ class ProgressDisplay {
   // to.
   void Finish(Values values);
 
-  // The pass ends here, before its end. Does nothing if there is none.
+  // All passes end here, before their end. Does nothing if there is none.
   void Leave();
 
  private:
-  void SetNextLine(double now);
-  void Measure(double now);
-  void Draw(double now);
-  void Erase();
-  void EndLine();
+  struct Pass {
+    ProgressLine line;
+    double start = 0;
+    int64_t samples = 0;
+    // Where there is no terminal: from which batch and moment on the next line
+    // is due.
+    int64_t next_line_batch = 0;
+    double next_line = 0;
+  };
+
+  void SetNextLine(Pass& pass, double now) const;
+  static void Measure(Pass& pass, double now);
+  void Draw(Pass& pass, double now);
+  // Ends the innermost pass.
+  void End();
 
   ProgressDisplayOptions options_;
   bool terminal_;
   bool utf8_;
-
-  bool running_ = false;
-  ProgressLine line_;
-  double start_ = 0;
-  int64_t samples_ = 0;
-
+  // The innermost last.
+  std::vector<Pass> passes_;
   // On a terminal: when to draw again, and whether a bar stands there.
   double next_draw_ = -1e300;
   bool drawn_ = false;
-  // Elsewhere: from which batch and moment on the next line is due.
-  int64_t next_line_batch_ = 0;
-  double next_line_ = 0;
 };
 
 }  // namespace trainyard

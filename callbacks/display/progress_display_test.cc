@@ -153,9 +153,35 @@ TEST_F(ProgressDisplayTest, APassThatIsLeftSaysHowFarItCame) {
   ProgressDisplay display(Plain());
   display.Begin("Epoch 1/1", 0, 100);
   Run(display, 40, 0.1);
-  display.Begin("Epoch 1/3", 0, 50);  // a run that follows one which failed
+  display.Leave();
   EXPECT_EQ(Written(),
             "Epoch 1/1: 40/100 batches (40%), 100 samples/s, ETA 0:06\n");
+}
+
+TEST_F(ProgressDisplayTest, APassGoesOnAfterOneWithinIt) {
+  ProgressDisplay display(Plain());
+  display.Begin("Epoch 1/1", 0, 100);
+  Run(display, 50, 0.1);
+  display.Begin("eval", 0, 10);
+  Run(display, 10, 0.5);
+  display.Finish({});
+  EXPECT_EQ(Written(), "eval: 10/10 batches (100%), 20.0 samples/s, in 0:05\n");
+  Run(display, 50, 0.1);
+  display.Finish({});
+  // Ten seconds of its own.
+  EXPECT_THAT(
+      Written(),
+      EndsWith("Epoch 1/1: 100/100 batches (100%), 100 samples/s, in 0:10\n"));
+}
+
+TEST_F(ProgressDisplayTest, LeavingLeavesAllPasses) {
+  ProgressDisplay display(Plain());
+  display.Begin("Epoch 1/1", 0, 100);
+  display.Begin("eval", 0, 10);
+  display.Leave();
+  EXPECT_THAT(Written(), ::testing::AllOf(StartsWith("eval: 0/10"),
+                                          HasSubstr("\nEpoch 1/1: 0/100")));
+  EXPECT_FALSE(display.Count(10));
 }
 
 TEST_F(ProgressDisplayTest, AResumedPassIsTimedFromWhereItWasResumed) {

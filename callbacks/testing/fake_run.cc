@@ -63,9 +63,11 @@ RunEnding FakeRun::EndRun(RunEnding ending) {
 
 RunEnding FakeRun::PlayEpochs() {
   handler_.Fire(RunStart{config_, state_});
+  bool evaluated = true;
   while (state_.epoch < options_.num_epochs) {
     if (PlayTraining()) {
-      PlayEvalSteps("eval", options_.eval(state_.epoch + 1));
+      evaluated = (state_.epoch + 1) % options_.eval_every_epochs == 0;
+      if (evaluated) PlayEvalSteps("eval", options_.eval(state_.epoch + 1));
       handler_.Fire(EpochEnd{state_, history_});
       history_.IncrementEpoch();
       ++state_.epoch;
@@ -77,6 +79,7 @@ RunEnding FakeRun::PlayEpochs() {
     handler_.Fire(Stop{state_, message_});
     return RunEnding::kStopped;
   }
+  if (!evaluated) PlayEvalSteps("eval", options_.eval(state_.epoch));
   return RunEnding::kFinished;
 }
 
@@ -87,6 +90,9 @@ bool FakeRun::PlayTraining() {
     if (control_.stop_requested()) return false;
     PlayStep(left);
     sum += options_.loss(batch_);
+    if (left > 1 && state_.batch_idx == options_.eval_within_epoch_at) {
+      PlayEvalSteps("eval", options_.eval(state_.epoch + 1));
+    }
   }
   if (control_.stop_requested()) return false;
   history_.Update("train_loss",

@@ -28,6 +28,11 @@ struct FakeRunOptions {
   int64_t num_epochs = 2;
   int64_t batches_per_epoch = 4;
   int64_t eval_batches = 2;
+  // Evaluates within epochs too, after this many batches of one. 0: never.
+  int64_t eval_within_epoch_at = 0;
+  // Evaluates at the end of every epoch whose number is a multiple of this, and
+  // at the end of the run.
+  int64_t eval_every_epochs = 1;
   int64_t batch_size = 8;
   int64_t grad_accum_steps = 1;
   // Of a batch, counted from 1 through the whole run.

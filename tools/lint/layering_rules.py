@@ -23,6 +23,9 @@ WRAPPERS = []
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
 TORCH_FREE = [
+    "//callbacks/display:*",
+    "//callbacks:clock",
+    "//callbacks:new_values",
     "//finetuning:ema_decay",
     "//schedulers*:*",
     "//tracking:run_history",
@@ -30,6 +33,7 @@ TORCH_FREE = [
     "//trainer:cancellation",
     "//trainer:control",
     "//trainer:grad_window",
+    "//trainer:limit_batches",
     "//trainer:micro_batch",
     "//trainer:run_config",
     "//trainer:step_state",
