@@ -26,7 +26,7 @@ TEST(ClipTest, NormIsOverAllGradientsTogether) {
 
 TEST(ClipTest, NormIsThatOfATensorOfAnySizeTypeAndLayout) {
   at::manual_seed(1);
-  for (const int64_t size : {1, 15, 16, 33, 1000, 16384, 16385}) {
+  for (const int64_t size : {1, 31, 32, 33, 1000, 16384, 16385, 100003}) {
     const at::Tensor gradient = at::randn({size}, at::kDouble);
     const double norm = at::linalg_vector_norm(gradient, 2).item<double>();
     EXPECT_NEAR(GradientNorm({gradient}).item<double>(), norm, 1e-12 * norm);
@@ -82,6 +82,14 @@ TEST(ClipTest, DivisorCountsInAnEarlierDivision) {
               1e-6);  // 5 is below the limit
   EXPECT_TRUE(std::isnan(
       ClippingDivisor(at::tensor(std::nanf("")), 1, 1).item<double>()));
+}
+
+TEST(ClipTest, DivisorIsTheSameWithoutANormOfItsOwn) {
+  for (const double limit : {0.5, 1.0, 7.0}) {
+    EXPECT_FLOAT_EQ(
+        ClippingDivisor(Gradients(), 2, limit).item<float>(),
+        ClippingDivisor(GradientNorm(Gradients()), 2, limit).item<float>());
+  }
 }
 
 TEST(ClipTest, RefusesBadLimits) {
