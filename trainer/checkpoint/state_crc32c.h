@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/optim/param_groups.h"
+#include "trainer/named_tensor.h"
 
 namespace trainyard {
 

@@ -41,6 +41,10 @@ at::Tensor GradientNorm(const std::vector<at::Tensor>& gradients);
 at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor,
                            double max_norm);
 
+// The same for gradients whose norm nobody else wants; cheaper on the host.
+at::Tensor ClippingDivisor(const std::vector<at::Tensor>& gradients,
+                           double divisor, double max_norm);
+
 // Clips in place.
 void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip);
 

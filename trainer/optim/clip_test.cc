@@ -1,7 +1,11 @@
 #include "trainer/optim/clip.h"
 
+#include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +22,26 @@ std::vector<at::Tensor> Gradients() {
 TEST(ClipTest, NormIsOverAllGradientsTogether) {
   EXPECT_FLOAT_EQ(GradientNorm(Gradients()).item<float>(), 5.0F);
   EXPECT_EQ(GradientNorm({}).item<float>(), 0.0F);
+}
+
+TEST(ClipTest, NormIsThatOfATensorOfAnySizeTypeAndLayout) {
+  at::manual_seed(1);
+  for (const int64_t size : {1, 31, 32, 33, 1000, 16384, 16385, 100003}) {
+    const at::Tensor gradient = at::randn({size}, at::kDouble);
+    const double norm = at::linalg_vector_norm(gradient, 2).item<double>();
+    EXPECT_NEAR(GradientNorm({gradient}).item<double>(), norm, 1e-12 * norm);
+    EXPECT_NEAR(GradientNorm({gradient.to(at::kFloat)}).item<double>(), norm,
+                1e-6 * norm)
+        << size;
+  }
+  const at::Tensor every_second = at::ones({8}).slice(0, 0, 8, 2);
+  EXPECT_FLOAT_EQ(GradientNorm({every_second}).item<float>(), 2);
+}
+
+TEST(ClipTest, ANormThatIsNotANumberStaysSo) {
+  const at::Tensor gradient = at::ones({32});
+  gradient[20].fill_(std::nan(""));
+  EXPECT_TRUE(std::isnan(GradientNorm({gradient}).item<float>()));
 }
 
 TEST(ClipTest, NormScalesAllGradientsAlike) {
@@ -58,6 +82,14 @@ TEST(ClipTest, DivisorCountsInAnEarlierDivision) {
               1e-6);  // 5 is below the limit
   EXPECT_TRUE(std::isnan(
       ClippingDivisor(at::tensor(std::nanf("")), 1, 1).item<double>()));
+}
+
+TEST(ClipTest, DivisorIsTheSameWithoutANormOfItsOwn) {
+  for (const double limit : {0.5, 1.0, 7.0}) {
+    EXPECT_FLOAT_EQ(
+        ClippingDivisor(Gradients(), 2, limit).item<float>(),
+        ClippingDivisor(GradientNorm(Gradients()), 2, limit).item<float>());
+  }
 }
 
 TEST(ClipTest, RefusesBadLimits) {

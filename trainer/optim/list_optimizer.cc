@@ -3,7 +3,10 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_addcmul.h>
 #include <ATen/ops/_foreach_div.h>
+#include <ATen/ops/_foreach_lerp.h>
+#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -15,10 +18,6 @@
 
 namespace trainyard {
 namespace {
-
-float& HostScalar(const at::Tensor& scalar) {
-  return *static_cast<float*>(scalar.data_ptr());
-}
 
 void Select(const std::vector<at::Tensor>& from,
             const std::vector<size_t>& indices, std::vector<at::Tensor>& to) {
@@ -164,6 +163,28 @@ void ListOptimizer::Run(Lists& lists,
     }
   }
   Update(lists);
+}
+
+void ListOptimizer::Decay(Lists& lists, double lr, double weight_decay,
+                          bool decoupled) {
+  if (!decoupled) {
+    DecayIntoGradients(lists, weight_decay);
+  } else if (weight_decay != 0) {
+    at::_foreach_mul_(lists.params, 1 - lr * weight_decay);
+  }
+}
+
+void ListOptimizer::DecayIntoGradients(Lists& lists, double weight_decay) {
+  if (weight_decay == 0) return;
+  lists.grads = at::_foreach_add(lists.grads, lists.params, weight_decay);
+}
+
+void ListOptimizer::UpdateAverages(const Tensors& grads, const Tensors& means,
+                                   const Tensors& squares, double beta1,
+                                   double beta2) {
+  at::_foreach_lerp_(means, grads, 1 - beta1);
+  at::_foreach_mul_(squares, beta2);
+  at::_foreach_addcmul_(squares, grads, grads, 1 - beta2);
 }
 
 std::vector<NamedTensor> ListOptimizer::State() const {

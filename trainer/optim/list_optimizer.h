@@ -83,6 +83,20 @@ class ListOptimizer : public Optimizer {
   // The formula.
   virtual void Update(Lists& lists) = 0;
 
+  // What formulas share. Weight decay, taken off the parameters (decoupled) or
+  // put into new gradients:
+  static void Decay(Lists& lists, double lr, double weight_decay,
+                    bool decoupled);
+  static void DecayIntoGradients(Lists& lists, double weight_decay);
+  // Adam's running means of gradients and of their squares.
+  static void UpdateAverages(const Tensors& grads, const Tensors& means,
+                             const Tensors& squares, double beta1,
+                             double beta2);
+  // A float scalar on the host, such as a counter.
+  static float& HostScalar(const at::Tensor& scalar) {
+    return *static_cast<float*>(scalar.data_ptr());
+  }
+
  private:
   void Step(const std::optional<at::Tensor>& divisor) final;
   bool Collect(Lists& lists) const;

@@ -128,6 +128,16 @@ double& Optimizer::Field(size_t group, std::string_view name) {
   return *field;
 }
 
+StateMismatch Optimizer::LoadState(const std::vector<NamedTensor>& state,
+                                   bool strict) {
+  const std::vector<NamedTensor> own = State();
+  StateMismatch mismatch = CompareState(own, state);
+  TORCH_CHECK_VALUE(!strict || mismatch.empty(), name_,
+                    ": the state does not fit: ", mismatch.ToString());
+  CopyState(own, state);
+  return mismatch;
+}
+
 const double* Optimizer::fields(size_t group) const {
   return static_cast<const FieldOptions&>(param_groups()[group].options())
       .values();

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "trainer/optim/field_spec.h"
+#include "trainer/optim/named_state.h"
 #include "trainer/optim/param_groups.h"
 
 namespace trainyard {
@@ -54,6 +55,12 @@ class Optimizer : public torch::optim::Optimizer {
   // Every tensor of the state as "<parameter>/<what>", in name order. Shares
   // memory.
   virtual std::vector<NamedTensor> State() const = 0;
+
+  // Copies a state that State gave, here or in a run before. If names or shapes
+  // differ it throws c10::ValueError, listing them, and changes nothing; not
+  // strict, it copies what fits and returns what does not.
+  virtual StateMismatch LoadState(const std::vector<NamedTensor>& state,
+                                  bool strict = true);
 
  protected:
   // A group's overrides must name some of `fields`. Throws c10::ValueError if

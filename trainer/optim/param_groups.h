@@ -19,16 +19,13 @@
 #include <string>
 #include <vector>
 
+#include "trainer/named_tensor.h"
+
 namespace torch::nn {
 class Module;
 }  // namespace torch::nn
 
 namespace trainyard {
-
-struct NamedTensor {
-  std::string name;
-  at::Tensor tensor;
-};
 
 // A module's parameters that require gradients, in its own order, with their
 // full names.

@@ -1,0 +1,40 @@
+// Adagrad on ATen's fused kernel: each element's step shrinks with the sum of
+// its squared gradients. The same numbers as Python's
+// torch.optim.Adagrad(fused=True).
+//
+//   Adagrad optimizer(*model, {.lr = 0.05});
+//
+// Fields: lr, lr_decay, weight_decay, eps. Thread-compatible.
+#ifndef TRAINYARD_TRAINER_OPTIM_ADAGRAD_H_
+#define TRAINYARD_TRAINER_OPTIM_ADAGRAD_H_
+
+#include "trainer/optim/list_optimizer.h"
+#include "trainer/optim/param_groups.h"
+
+namespace trainyard {
+
+struct AdagradOptions {
+  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  double lr = 1e-2;
+  // lr is divided by 1 + updates * lr_decay.
+  double lr_decay = 0;
+  // Times the parameter, added to its gradient.
+  double weight_decay = 0;
+  // Added to the denominator.
+  double eps = 1e-10;
+  // What the sums of squares start from.
+  double initial_accumulator_value = 0;
+};
+
+class Adagrad final : public ListOptimizer {
+ public:
+  explicit Adagrad(const ParamGroups& groups,
+                   const AdagradOptions& options = {});
+
+ private:
+  void Update(Lists& lists) override;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_OPTIM_ADAGRAD_H_

@@ -1,0 +1,37 @@
+// Adamax: Adam with the largest recent gradient in place of the mean square.
+// The same numbers as Python's torch.optim.Adamax.
+//
+//   Adamax optimizer(*model, {.lr = 2e-3});
+//
+// Fields: lr, beta1, beta2, eps, weight_decay. Thread-compatible.
+#ifndef TRAINYARD_TRAINER_OPTIM_ADAMAX_H_
+#define TRAINYARD_TRAINER_OPTIM_ADAMAX_H_
+
+#include "trainer/optim/list_optimizer.h"
+#include "trainer/optim/param_groups.h"
+
+namespace trainyard {
+
+struct AdamaxOptions {
+  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  double lr = 2e-3;
+  // Decay of the average and of the largest gradient. REQUIRES: < 1.
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  // Added to the gradient's size.
+  double eps = 1e-8;
+  // Times the parameter, added to its gradient.
+  double weight_decay = 0;
+};
+
+class Adamax final : public ListOptimizer {
+ public:
+  explicit Adamax(const ParamGroups& groups, const AdamaxOptions& options = {});
+
+ private:
+  void Update(Lists& lists) override;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_OPTIM_ADAMAX_H_

@@ -1,0 +1,45 @@
+// NAdam: Adam that looks ahead along its momentum, which grows over the run.
+// The same numbers as Python's torch.optim.NAdam.
+//
+//   NAdam optimizer(*model, {.lr = 2e-3});
+//
+// Fields: lr, beta1, beta2, eps, weight_decay, momentum_decay.
+// Thread-compatible.
+#ifndef TRAINYARD_TRAINER_OPTIM_NADAM_H_
+#define TRAINYARD_TRAINER_OPTIM_NADAM_H_
+
+#include "trainer/optim/list_optimizer.h"
+#include "trainer/optim/param_groups.h"
+
+namespace trainyard {
+
+struct NAdamOptions {
+  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  double lr = 2e-3;
+  // Decay of the averages of the gradient and of its square. REQUIRES: < 1.
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  // Added to the denominator.
+  double eps = 1e-8;
+  // As decoupled_weight_decay says.
+  double weight_decay = 0;
+  // How fast momentum reaches beta1.
+  double momentum_decay = 4e-3;
+  // Takes weight decay off the parameter, as AdamW does, and not into the
+  // gradient.
+  bool decoupled_weight_decay = false;
+};
+
+class NAdam final : public ListOptimizer {
+ public:
+  explicit NAdam(const ParamGroups& groups, const NAdamOptions& options = {});
+
+ private:
+  void Update(Lists& lists) override;
+
+  bool decoupled_weight_decay_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_OPTIM_NADAM_H_

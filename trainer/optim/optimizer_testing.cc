@@ -1,0 +1,211 @@
+#include "trainer/optim/optimizer_testing.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trainer/optim/golden_file.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int kUpdates = 200;
+
+// The generator of tools/golden/optimizers.py: multiples of 2^-24 in
+// [-0.5, 0.5).
+class Generator {
+ public:
+  at::Tensor Make(at::IntArrayRef sizes, at::ScalarType type) {
+    std::vector<double> values(c10::multiply_integers(sizes));
+    for (double& value : values) {
+      state_ = state_ * 1664525U + 1013904223U;
+      value = (state_ >> 8) / 16777216.0 - 0.5;
+    }
+    return at::from_blob(values.data(), sizes, at::kDouble)
+        .to(type, false, true);
+  }
+
+ private:
+  uint32_t state_ = 1;
+};
+
+// A noisy quadratic in two groups of parameters.
+class Problem {
+ public:
+  Problem(const std::vector<GoldenCase::Param>& params, at::ScalarType type,
+          bool skips)
+      : type_(type), skips_(skips) {
+    for (const GoldenCase::Param& param : params) {
+      at::Tensor start = generator_.Make(param.sizes, type);
+      at::Tensor target = generator_.Make(param.sizes, type);
+      at::Tensor curvature = generator_.Make(param.sizes, type).add_(1);
+      terms_.push_back({param.name, param.group, start.requires_grad_(),
+                        std::move(target), std::move(curvature)});
+    }
+  }
+
+  ParamGroups Groups(const std::map<std::string, double>& overrides) const {
+    std::vector<ParamGroup> groups(2);
+    for (const Term& term : terms_) {
+      groups[term.group].params.push_back({term.name, term.param});
+    }
+    groups[1].overrides = overrides;
+    return groups;
+  }
+
+  void SetGradients(int update) {
+    const at::NoGradGuard no_gradients;
+    for (const Term& term : terms_) {
+      const at::Tensor noise =
+          generator_.Make(term.param.sizes(), type_).mul_(0.25);
+      const bool absent = skips_ && term.name == "d" && update % 7 == 3;
+      term.param.mutable_grad() =
+          absent ? at::Tensor()
+                 : term.param.sub(term.target).mul_(term.curvature).add_(noise);
+    }
+  }
+
+  at::Tensor param(const std::string& name) const {
+    for (const Term& term : terms_) {
+      if (term.name == name) return term.param;
+    }
+    return {};
+  }
+
+  // The parameters of another problem, which goes on from here.
+  void CopyFrom(const Problem& other) {
+    const at::NoGradGuard no_gradients;
+    generator_ = other.generator_;
+    for (size_t i = 0; i < terms_.size(); ++i) {
+      terms_[i].param.copy_(other.terms_[i].param);
+    }
+  }
+
+  void ExpectEqual(const Problem& other) const {
+    for (size_t i = 0; i < terms_.size(); ++i) {
+      EXPECT_TRUE(at::equal(terms_[i].param, other.terms_[i].param))
+          << terms_[i].name << ": " << terms_[i].param << " and "
+          << other.terms_[i].param;
+    }
+  }
+
+ private:
+  struct Term {
+    std::string name;
+    size_t group;
+    at::Tensor param, target, curvature;
+  };
+  Generator generator_;
+  at::ScalarType type_;
+  bool skips_;
+  std::vector<Term> terms_;
+};
+
+void ExpectNear(const at::Tensor& actual, const std::vector<double>& golden,
+                double tolerance, const std::string& what) {
+  ASSERT_TRUE(actual.defined()) << what << " is not there";
+  ASSERT_EQ(actual.numel(), static_cast<int64_t>(golden.size())) << what;
+  const at::Tensor values = actual.detach().to(at::kDouble).contiguous();
+  double largest = 0, apart = 0;
+  for (size_t i = 0; i < golden.size(); ++i) {
+    largest = std::max(largest, std::abs(golden[i]));
+    apart = std::max(apart, std::abs(values.data_ptr<double>()[i] - golden[i]));
+  }
+  EXPECT_LE(apart, tolerance * largest)
+      << what << " is " << apart / largest << " apart";
+}
+
+void RunGolden(const GoldenCase& golden, const MakeOptimizer& make,
+               double tolerance) {
+  const auto type = golden.dtype == "float32" ? at::kFloat : at::kDouble;
+  Problem problem(golden.params, type, golden.skips);
+  const auto optimizer = make(problem.Groups(golden.overrides));
+  const double lr[] = {optimizer->Field(0, "lr"), optimizer->Field(1, "lr")};
+  for (int update = 0; update < kUpdates; ++update) {
+    for (const size_t group : {0, 1}) {
+      optimizer->Field(group, "lr") = lr[group] * (1 - update / 400.0);
+    }
+    problem.SetGradients(update);
+    optimizer->step();
+    const auto checkpoint = golden.checkpoints.find(update + 1);
+    if (checkpoint == golden.checkpoints.end()) continue;
+    for (const auto& [name, values] : checkpoint->second) {
+      ExpectNear(problem.param(name), values, tolerance,
+                 name + " after update " + std::to_string(update + 1));
+    }
+  }
+  std::map<std::string, at::Tensor> state;
+  for (const NamedTensor& item : optimizer->State()) {
+    state[item.name] = item.tensor;
+  }
+  for (const auto& [name, values] : golden.state) {
+    // Not as much compared as a parameter: averages of noise are small.
+    ExpectNear(state[name], values, 10 * tolerance, name);
+  }
+}
+
+const std::vector<GoldenCase::Param> kMatrices = {
+    {"a", 0, {4, 3}}, {"b", 0, {2, 2}}, {"c", 1, {2, 4}}, {"d", 1, {3, 3}}};
+
+Problem TestProblem() { return Problem(kMatrices, at::kFloat, /*skips=*/true); }
+
+}  // namespace
+
+void ExpectGolden(const std::string& file, const std::string& name,
+                  const MakeOptimizer& make, const GoldenTolerance& tolerance) {
+  int found = 0;
+  for (const GoldenCase& golden :
+       ReadGoldenFile("trainer/optim/testdata/" + file + ".txt")) {
+    if (golden.name != name) continue;
+    SCOPED_TRACE(name + " " + golden.dtype);
+    ++found;
+    RunGolden(
+        golden, make,
+        golden.dtype == "float32" ? tolerance.float32 : tolerance.float64);
+  }
+  EXPECT_EQ(found, 2) << "cases of that name";
+}
+
+void ExpectContractOf(const MakeOptimizer& make) {
+  // A power of two, so that dividing is exact.
+  Problem plain = TestProblem(), divided = TestProblem();
+  const auto small = make(plain.Groups({})), large = make(divided.Groups({}));
+  for (int update = 0; update < 10; ++update) {
+    plain.SetGradients(update);
+    divided.SetGradients(update);
+    for (const at::Tensor& gradient : large->Gradients()) gradient.mul_(8);
+    small->step();
+    large->StepDivided(at::full({}, 8.0F));
+  }
+  plain.ExpectEqual(divided);
+
+  Problem resumed = TestProblem();
+  const auto other = make(resumed.Groups({}));
+  resumed.CopyFrom(plain);
+  EXPECT_TRUE(other->LoadState(small->State()).empty());
+  for (int update = 10; update < 20; ++update) {
+    plain.SetGradients(update);
+    resumed.SetGradients(update);
+    small->step();
+    other->step();
+  }
+  plain.ExpectEqual(resumed);
+
+  // No gradients, no change.
+  small->ZeroGrad();
+  small->step();
+  plain.ExpectEqual(resumed);
+  EXPECT_TRUE(other->LoadState(small->State()).empty());
+}
+
+at::Tensor TestParameter() { return at::ones({2, 2}).requires_grad_(); }
+
+}  // namespace trainyard

@@ -1,0 +1,114 @@
+#include "trainer/optim/param_group_rules.h"
+
+#include <c10/util/Exception.h>
+
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+// Splits each group by the number that `choose` gives to its parameters, in the
+// order in which numbers first appear; `overrides` of a number go over the
+// group's own.
+ParamGroups Split(const ParamGroups& groups,
+                  const std::function<size_t(const NamedTensor&)>& choose,
+                  const std::vector<std::map<std::string, double>>& overrides) {
+  std::vector<ParamGroup> split;
+  for (const ParamGroup& group : groups.groups()) {
+    std::map<size_t, size_t> index;
+    for (const NamedTensor& param : group.params) {
+      const size_t number = choose(param);
+      const auto [at, is_new] = index.try_emplace(number, split.size());
+      if (is_new) {
+        ParamGroup& added = split.emplace_back();
+        added.overrides = group.overrides;
+        for (const auto& [field, value] : overrides[number]) {
+          added.overrides[field] = value;
+        }
+      }
+      split[at->second].params.push_back(param);
+    }
+  }
+  return split;
+}
+
+}  // namespace
+
+bool MatchesGlob(std::string_view name, std::string_view pattern) {
+  // Where to go back to: the last star, and how much of the name it has taken.
+  std::optional<size_t> star;
+  size_t taken = 0, n = 0, p = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = n;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (star) {
+      p = *star + 1;
+      n = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+ParamGroups NoDecayForBiasAndNorm(const ParamGroups& groups) {
+  return Split(
+      groups,
+      [](const NamedTensor& param) { return param.tensor.dim() < 2 ? 1 : 0; },
+      {{}, {{"weight_decay", 0}}});
+}
+
+ParamGroups OverrideByName(const ParamGroups& groups,
+                           const std::vector<NameRule>& rules) {
+  std::vector<std::map<std::string, double>> overrides;
+  for (const NameRule& rule : rules) overrides.push_back(rule.overrides);
+  overrides.emplace_back();  // what no rule matches
+  std::vector<bool> used(overrides.size());
+  ParamGroups split = Split(
+      groups,
+      [&](const NamedTensor& param) {
+        size_t rule = 0;
+        while (rule < rules.size() &&
+               !MatchesGlob(param.name, rules[rule].pattern)) {
+          ++rule;
+        }
+        used[rule] = true;
+        return rule;
+      },
+      overrides);
+  for (size_t rule = 0; rule < rules.size(); ++rule) {
+    TORCH_CHECK_VALUE(used[rule], "param groups: the pattern \"",
+                      rules[rule].pattern, "\" matches no parameter",
+                      rule == 0 ? "" : " that no earlier pattern matches");
+  }
+  return split;
+}
+
+ParamGroups LayerwiseLr(const ParamGroups& groups,
+                        const LayerwiseLrOptions& options) {
+  TORCH_CHECK_VALUE(std::isfinite(options.lr) && options.lr >= 0,
+                    "LayerwiseLr: lr is ", options.lr,
+                    "; it must be a number of at least 0");
+  TORCH_CHECK_VALUE(options.decay > 0 && options.decay <= 1,
+                    "LayerwiseLr: decay is ", options.decay,
+                    "; it must be above 0 and at most 1");
+  TORCH_CHECK_VALUE(!options.layers.empty(), "LayerwiseLr: layers is empty");
+  std::vector<NameRule> rules;
+  for (size_t i = 0; i < options.layers.size(); ++i) {
+    const auto from_end = static_cast<double>(options.layers.size() - 1 - i);
+    rules.push_back({options.layers[i],
+                     {{"lr", options.lr * std::pow(options.decay, from_end)}}});
+  }
+  return OverrideByName(groups, rules);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,133 @@
+#include "trainer/optim/param_group_rules.h"
+
+#include <ATen/ops/ones.h>
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+
+#include "trainer/optim/adamw.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+NamedTensor Parameter(const std::string& name, at::IntArrayRef sizes = {2, 2}) {
+  return {name, at::ones(sizes).requires_grad_()};
+}
+
+std::vector<std::string> Names(const ParamGroup& group) {
+  std::vector<std::string> names;
+  for (const NamedTensor& param : group.params) names.push_back(param.name);
+  return names;
+}
+
+ParamGroups Network() {
+  return {{.params = {Parameter("stem.weight"), Parameter("body.0.weight"),
+                      Parameter("body.1.weight"), Parameter("head.weight"),
+                      Parameter("head.bias", {2})}}};
+}
+
+template <typename Call>
+std::string ErrorOf(const Call& call) {
+  try {
+    call();
+  } catch (const c10::ValueError& error) {
+    return error.what_without_backtrace();
+  }
+  return "";
+}
+
+TEST(ParamGroupRulesTest, HeaderExample) {
+  struct Model : torch::nn::Module {
+    Model() {
+      register_module("norm", torch::nn::BatchNorm1d(3));
+      register_module("head", torch::nn::Linear(3, 2));
+    }
+  };
+  const auto model = std::make_shared<Model>();
+  ParamGroups groups = NoDecayForBiasAndNorm(*model);
+  groups = OverrideByName(groups, {{"head.*", {{"lr", 1e-2}}}});
+  AdamW optimizer(groups, {.lr = 1e-3, .weight_decay = 0.05});
+
+  ASSERT_EQ(groups.groups().size(), 3);
+  EXPECT_THAT(Names(groups.groups()[0]),
+              ElementsAre("norm.weight", "norm.bias"));
+  EXPECT_EQ(optimizer.Field(0, "weight_decay"), 0);
+  EXPECT_EQ(optimizer.Field(0, "lr"), 1e-3);
+  EXPECT_THAT(Names(groups.groups()[1]), ElementsAre("head.bias"));
+  EXPECT_EQ(optimizer.Field(1, "weight_decay"), 0);
+  EXPECT_EQ(optimizer.Field(1, "lr"), 1e-2);
+  EXPECT_THAT(Names(groups.groups()[2]), ElementsAre("head.weight"));
+  EXPECT_EQ(optimizer.Field(2, "weight_decay"), 0.05);
+  EXPECT_EQ(optimizer.Field(2, "lr"), 1e-2);
+}
+
+TEST(ParamGroupRulesTest, Globs) {
+  EXPECT_TRUE(MatchesGlob("head.weight", "head.*"));
+  EXPECT_TRUE(MatchesGlob("head.weight", "*.weight"));
+  EXPECT_TRUE(MatchesGlob("a.b.c", "*b*"));
+  EXPECT_TRUE(MatchesGlob("layer.1.bias", "layer.?.bias"));
+  EXPECT_TRUE(MatchesGlob("aab", "*ab"));
+  EXPECT_TRUE(MatchesGlob("", "*"));
+  EXPECT_FALSE(MatchesGlob("layer.10.bias", "layer.?.bias"));
+  EXPECT_FALSE(MatchesGlob("head.weight", "head"));
+  EXPECT_FALSE(MatchesGlob("head", "head.*"));
+  EXPECT_FALSE(MatchesGlob("headXweight", "head.weight"));  // a dot is a dot
+  EXPECT_FALSE(MatchesGlob("", "?"));
+}
+
+TEST(ParamGroupRulesTest, TheFirstRuleThatMatchesCounts) {
+  const ParamGroups groups = OverrideByName(
+      Network(), {{"body.1.*", {{"lr", 1}}}, {"body.*", {{"lr", 2}}}});
+  ASSERT_EQ(groups.groups().size(), 3);
+  EXPECT_THAT(Names(groups.groups()[0]),
+              ElementsAre("stem.weight", "head.weight", "head.bias"));
+  EXPECT_THAT(groups.groups()[0].overrides, IsEmpty());
+  EXPECT_THAT(Names(groups.groups()[1]), ElementsAre("body.0.weight"));
+  EXPECT_THAT(groups.groups()[1].overrides, ElementsAre(Pair("lr", 2)));
+  EXPECT_THAT(groups.groups()[2].overrides, ElementsAre(Pair("lr", 1)));
+}
+
+TEST(ParamGroupRulesTest, APatternThatMatchesNothingIsNamed) {
+  EXPECT_EQ(ErrorOf([] { OverrideByName(Network(), {{"haed.*", {}}}); }),
+            "param groups: the pattern \"haed.*\" matches no parameter");
+  EXPECT_THAT(
+      ErrorOf([] { OverrideByName(Network(), {{"*", {}}, {"stem.*", {}}}); }),
+      HasSubstr("\"stem.*\" matches no parameter that no earlier pattern"));
+}
+
+TEST(ParamGroupRulesTest, LowerLayersLearnMoreSlowly) {
+  const ParamGroups groups = LayerwiseLr(
+      Network(),
+      {.lr = 8, .decay = 0.5, .layers = {"stem.*", "body.0.*", "body.1.*"}});
+  AdamW optimizer(groups, {.lr = 8});
+  EXPECT_EQ(optimizer.Field(0, "lr"), 2);
+  EXPECT_EQ(optimizer.Field(1, "lr"), 4);
+  EXPECT_EQ(optimizer.Field(2, "lr"), 8);
+  EXPECT_THAT(Names(groups.groups()[3]),
+              ElementsAre("head.weight", "head.bias"));
+  EXPECT_EQ(optimizer.Field(3, "lr"), 8);
+}
+
+TEST(ParamGroupRulesTest, LayerwiseLrRefusesBadOptions) {
+  EXPECT_THAT(
+      ErrorOf([] { LayerwiseLr(Network(), {.lr = -1, .layers = {"*"}}); }),
+      HasSubstr("LayerwiseLr: lr is -1"));
+  EXPECT_THAT(
+      ErrorOf([] {
+        LayerwiseLr(Network(), {.lr = 1, .decay = 0, .layers = {"*"}});
+      }),
+      HasSubstr("LayerwiseLr: decay is 0; it must be above 0 and at most 1"));
+  EXPECT_THAT(ErrorOf([] { LayerwiseLr(Network(), {.lr = 1}); }),
+              HasSubstr("LayerwiseLr: layers is empty"));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,52 @@
+#include "trainer/optim/sgd.h"
+
+#include <ATen/ops/_fused_sgd.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
+
+namespace trainyard {
+namespace {
+
+enum { kLr, kMomentum, kDampening, kWeightDecay };
+enum { kMomentumBuffer };
+
+}  // namespace
+
+SGD::SGD(const ParamGroups& groups, const SGDOptions& options)
+    : ListOptimizer("SGD", groups,
+                    {{"lr", options.lr},
+                     {"momentum", options.momentum},
+                     {"dampening", options.dampening, kBelowOne},
+                     {"weight_decay", options.weight_decay}},
+                    Kernel::kFused),
+      nesterov_(options.nesterov) {
+  for (size_t group = 0; nesterov_ && group < num_groups(); ++group) {
+    const double* const field = fields(group);
+    TORCH_CHECK_VALUE(field[kMomentum] > 0 && field[kDampening] == 0,
+                      "SGD: nesterov needs momentum above 0 and dampening 0; "
+                      "group ",
+                      group, " has momentum ", field[kMomentum],
+                      " and dampening ", field[kDampening]);
+  }
+  AddState("momentum_buffer", [](const Lists& lists, const at::Tensor& param) {
+    return lists.fields[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
+  });
+  // Python needs none: there, a buffer that is not yet there says as much.
+  AddSteps();
+}
+
+void SGD::Update(Lists& lists) {
+  const double* const field = lists.fields;
+  const Tensors& buffers = lists.state[kMomentumBuffer];
+  const bool moves = field[kMomentum] != 0;
+  TORCH_CHECK_VALUE(!moves || buffers[0].defined(), "SGD: momentum was set to ",
+                    field[kMomentum],
+                    " in a group that started with 0 and has no buffers");
+  // The first direction is the whole gradient, whatever the dampening.
+  at::_fused_sgd_(lists.params, lists.grads, moves ? buffers : at::TensorList(),
+                  field[kWeightDecay], field[kMomentum], field[kLr],
+                  field[kDampening], nesterov_, /*maximize=*/false,
+                  /*is_first_step=*/lists.step == 1, lists.divisor);
+}
+
+}  // namespace trainyard
