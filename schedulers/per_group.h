@@ -12,8 +12,10 @@
 #ifndef TRAINYARD_SCHEDULERS_PER_GROUP_H_
 #define TRAINYARD_SCHEDULERS_PER_GROUP_H_
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "schedulers/schedule.h"
@@ -26,6 +28,12 @@ class GroupSchedules {
   GroupSchedules() = default;
   // The same schedule for every group.
   GroupSchedules(ScheduleFactory schedule);  // NOLINT: converts on purpose
+  // The same from a function or lambda, which C++ would not convert twice.
+  template <class F>
+    requires(std::convertible_to<F, ScheduleFactory> &&
+             !std::same_as<F, ScheduleFactory>)
+  GroupSchedules(F schedule)  // NOLINT: converts on purpose
+      : GroupSchedules(ScheduleFactory(std::move(schedule))) {}
 
   bool empty() const { return schedules_.empty(); }
 

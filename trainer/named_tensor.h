@@ -1,5 +1,5 @@
-// NamedTensor is a tensor with the name that it is saved under: a parameter of a
-// model, a part of an optimizer's state, an entry of a file.
+// NamedTensor is a tensor with the name that it is saved under: a parameter of
+// a model, a part of an optimizer's state, an entry of a file.
 //
 //   std::vector<NamedTensor> state = {{"weight/step", step}};
 //

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "schedulers/schedule.h"
+#include "schedulers/per_group.h"
 #include "trainer/data/dataset.h"
 #include "trainer/optim/clip.h"
 #include "trainer/run_config.h"
@@ -30,7 +30,7 @@ struct EvalSet {
 // A schedule of one field of the optimizer, e.g. "weight_decay".
 struct FieldSchedule {
   std::string field;
-  ScheduleFactory schedule;
+  GroupSchedules schedule;
 };
 
 struct TrainOptions {
@@ -62,8 +62,9 @@ struct TrainOptions {
   int64_t grad_accum_steps = 1;
   // Applied once per update.
   Clip clip = {};
-  // Of the learning rate, stepped once per update. Null: constant.
-  ScheduleFactory schedule = nullptr;
+  // Of the learning rate, stepped once per update: one schedule for all groups
+  // or, by PerGroup, one for each. None: constant.
+  GroupSchedules schedule = {};
   // Of other fields, stepped alike.
   std::vector<FieldSchedule> schedules = {};
 

@@ -67,18 +67,18 @@ struct Trainer::Run {
   }
 
   void AddSchedule(Optimizer& optimizer, const std::string& field,
-                   const ScheduleFactory& factory) {
-    schedules.push_back(factory({.num_epochs = config.num_epochs,
-                                 .updates_per_epoch = config.updates_per_epoch,
-                                 .total_updates = config.max_updates}));
-    fields.emplace_back(optimizer, field, *schedules.back());
+                   const GroupSchedules& schedule) {
+    if (schedule.empty()) return;
+    fields.emplace_back(optimizer, field, schedule,
+                        RunLength{.num_epochs = config.num_epochs,
+                                  .updates_per_epoch = config.updates_per_epoch,
+                                  .total_updates = config.max_updates});
   }
 
   const TrainOptions& options;
   const RunConfig config;
   Loader loader;
   std::vector<EvalRun> evals;
-  std::vector<std::unique_ptr<Schedule>> schedules;
   std::vector<ScheduledField> fields;
   std::optional<StepRunner> steps;
   std::optional<Cancellation> cancellation;
@@ -112,7 +112,7 @@ void Trainer::FireInitEnd() {
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
   Run run(options, backend_);
-  if (options.schedule) run.AddSchedule(optimizer_, "lr", options.schedule);
+  run.AddSchedule(optimizer_, "lr", options.schedule);
   for (const FieldSchedule& item : options.schedules) {
     run.AddSchedule(optimizer_, item.field, item.schedule);
   }

@@ -53,8 +53,7 @@ int Run() {
   at::manual_seed(1);
   ConvNet model;
   AdamW optimizer(*model, {.lr = 3e-3});
-  const auto schedule = Cosine()({.total_updates = updates});
-  ScheduledField lr(optimizer, "lr", *schedule);
+  ScheduledField lr(optimizer, "lr", Cosine(), {.total_updates = updates});
   Ema ema(*model, {.decay = 0.99, .warmup = EmaWarmup::kRamp});
   const auto loss_function = CrossEntropy();
   Loader loader(data.train,

@@ -12,6 +12,7 @@ INTERFACES = [
     "//backends:backend",
     "//callbacks:callback",
     "//callbacks:callback_handler",
+    "//schedulers:per_group",
     "//schedulers:schedule",
     "//tracking:metrics",
     "//tracking:run_history",

@@ -1,19 +1,24 @@
 #include "trainer/optim/scheduled_field.h"
 
+#include <utility>
+
 namespace trainyard {
 
 ScheduledField::ScheduledField(Optimizer& optimizer, std::string_view field,
-                               const Schedule& schedule)
-    : schedule_(schedule) {
-  for (size_t group = 0; group < optimizer.num_groups(); ++group) {
-    double& value = optimizer.Field(group, field);
-    groups_.push_back({.value = &value, .base = value});
+                               const GroupSchedules& schedules,
+                               const RunLength& run) {
+  size_t group = 0;
+  for (auto& schedule : schedules.Resolve(run, optimizer.num_groups())) {
+    double& value = optimizer.Field(group++, field);
+    groups_.push_back(
+        {.value = &value, .base = value, .schedule = std::move(schedule)});
   }
 }
 
 void ScheduledField::Apply(int64_t update) {
-  for (const Group& group : groups_)
-    *group.value = schedule_.ValueAt(update, group.base);
+  for (const Group& group : groups_) {
+    *group.value = group.schedule->ValueAt(update, group.base);
+  }
 }
 
 void ScheduledField::Restore() {

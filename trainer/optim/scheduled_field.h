@@ -1,17 +1,19 @@
-// ScheduledField applies a schedule to one field of an optimizer, in every
-// group, each from its own configured value.
+// ScheduledField applies schedules to one field of an optimizer: one to every
+// group, or one to each, always from the group's own configured value.
 //
-//   ScheduledField lr(optimizer, "lr", *schedule);
+//   ScheduledField lr(optimizer, "lr", Cosine(), run);
 //   lr.Apply(update);      // before update number `update`, counted from 0
 //
-// Thread-compatible. Borrows optimizer and schedule.
+// Thread-compatible. Borrows the optimizer.
 #ifndef TRAINYARD_TRAINER_OPTIM_SCHEDULED_FIELD_H_
 #define TRAINYARD_TRAINER_OPTIM_SCHEDULED_FIELD_H_
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "schedulers/per_group.h"
 #include "schedulers/schedule.h"
 #include "trainer/optim/optimizer.h"
 
@@ -19,9 +21,10 @@ namespace trainyard {
 
 class ScheduledField {
  public:
-  // Throws if a group lacks the field.
+  // Throws if a group lacks the field, or if there are not as many schedules as
+  // groups.
   ScheduledField(Optimizer& optimizer, std::string_view field,
-                 const Schedule& schedule);
+                 const GroupSchedules& schedules, const RunLength& run);
 
   void Apply(int64_t update);
 
@@ -32,8 +35,8 @@ class ScheduledField {
   struct Group {
     double* value;
     double base;
+    std::unique_ptr<Schedule> schedule;
   };
-  const Schedule& schedule_;
   std::vector<Group> groups_;
 };
 

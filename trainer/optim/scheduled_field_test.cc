@@ -3,6 +3,11 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <stdexcept>
+
+#include "schedulers/constant.h"
+#include "schedulers/per_group.h"
 #include "trainer/optim/adamw.h"
 
 namespace trainyard {
@@ -15,14 +20,17 @@ class Halving final : public Schedule {
   }
 };
 
+std::unique_ptr<Schedule> Halve(const RunLength&) {
+  return std::make_unique<Halving>();
+}
+
 at::Tensor Parameter() { return at::ones({2}).requires_grad_(); }
 
 TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
   AdamW optimizer({{.params = {{"a", Parameter()}}},
                    {.params = {{"b", Parameter()}}, .overrides = {{"lr", 8}}}},
                   {.lr = 1});
-  const Halving halving;
-  ScheduledField lr(optimizer, "lr", halving);
+  ScheduledField lr(optimizer, "lr", Halve, {});
   lr.Apply(2);
   lr.Apply(1);
   EXPECT_EQ(optimizer.Field(0, "lr"), 0.5);
@@ -34,15 +42,26 @@ TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
 
 TEST(ScheduledFieldTest, AnyFieldCanBeScheduled) {
   AdamW optimizer({Parameter()}, {.weight_decay = 0.4});
-  const Halving halving;
-  ScheduledField(optimizer, "weight_decay", halving).Apply(2);
+  ScheduledField(optimizer, "weight_decay", Halve, {}).Apply(2);
   EXPECT_EQ(optimizer.Field(0, "weight_decay"), 0.1);
 }
 
 TEST(ScheduledFieldTest, AFieldThatIsNotThereIsAnError) {
   AdamW optimizer({Parameter()});
-  const Halving halving;
-  EXPECT_THROW(ScheduledField(optimizer, "momentum", halving), c10::ValueError);
+  EXPECT_THROW(ScheduledField(optimizer, "momentum", Halve, {}),
+               c10::ValueError);
+}
+
+TEST(ScheduledFieldTest, EachGroupCanHaveItsOwnSchedule) {
+  AdamW optimizer(
+      {{.params = {{"a", Parameter()}}}, {.params = {{"b", Parameter()}}}},
+      {.lr = 8});
+  ScheduledField lr(optimizer, "lr", PerGroup({Halve, Constant()}), {});
+  lr.Apply(2);
+  EXPECT_EQ(optimizer.Field(0, "lr"), 2);
+  EXPECT_EQ(optimizer.Field(1, "lr"), 8);
+  EXPECT_THROW(ScheduledField(optimizer, "lr", PerGroup({Halve}), {}),
+               std::invalid_argument);
 }
 
 }  // namespace
