@@ -105,10 +105,10 @@ void ProgressDisplay::Measure(Pass& pass, double now) {
 
 void ProgressDisplay::Draw(Pass& pass, double now) {
   Measure(pass, now);
-  // The last column stays free: writing there moves some terminals to a new
-  // line.
+  // Three columns stay free: writing in the last one moves some terminals to a
+  // new line, and so would the ^C that they show before the run ends.
   const std::string bar = DrawBar(
-      pass.line, {.width = TerminalWidth(options_.output) - 1, .utf8 = utf8_});
+      pass.line, {.width = TerminalWidth(options_.output) - 3, .utf8 = utf8_});
   std::fprintf(options_.output, "\r%s\x1b[K", bar.c_str());
   std::fflush(options_.output);
   next_draw_ = now + options_.redraw_seconds;

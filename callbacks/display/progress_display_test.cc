@@ -71,7 +71,7 @@ TEST_F(ProgressDisplayTest, DrawsOverItsOwnLine) {
   ASSERT_TRUE(display.Count(10));
   display.Show({{"loss", 0.5}});
   EXPECT_EQ(Written(),
-            "\rEpoch 1/2  25% [####..............]  1/4  10.0 samples/s  "
+            "\rEpoch 1/2  25% [####............]  1/4  10.0 samples/s  "
             "ETA 0:03  loss 0.5000\x1b[K");
 }
 

@@ -58,8 +58,8 @@ class FakeRun {
       : options_(std::move(options)) {}
 
   template <class T>
-  auto& Add(T&& callback) {
-    return handler_.Add(std::forward<T>(callback));
+  auto& Add(T&& callback, AddOptions options = {}) {
+    return handler_.Add(std::forward<T>(callback), std::move(options));
   }
 
   // A run from its start to its end; kError if a callback threw. The history is

@@ -1,0 +1,98 @@
+// The examples of callbacks/README.md, compiled and run. The last test holds
+// that the README has no others.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "callbacks/callback.h"
+#include "callbacks/early_stopping.h"
+#include "callbacks/epoch_table.h"
+#include "callbacks/filters.h"
+#include "callbacks/progress_bar.h"
+#include "callbacks/testing/fake_run.h"
+
+namespace trainyard {
+namespace {
+
+// Stops once the model is good enough, and says in the history when it was.
+class GoodEnough final : public Callback {
+ public:
+  explicit GoodEnough(double loss) : loss_(loss) {}
+
+  void OnEpochEnd(const EpochEnd& e, Control& control) override {
+    const bool reached = e.history.Latest("eval_loss") <= loss_;
+    e.history.Update("good_enough", reached ? 1 : 0);
+    if (reached) control.RequestStop("good enough");
+  }
+
+ private:
+  double loss_;
+};
+
+TEST(ReadmeTest, TheUsualOnes) {
+  FakeRun trainer;
+  trainer.Add(ProgressBar());
+  trainer.Add(EpochTable());
+  trainer.Add(EarlyStopping({.metric = "eval_loss", .patience = 3}));
+  EXPECT_EQ(trainer.Play(), RunEnding::kFinished) << trainer.message();
+}
+
+TEST(ReadmeTest, AFunctionWithAFilter) {
+  FakeRun trainer({.batch_size = 8});
+  std::vector<int64_t> samples;
+  trainer.Add(On<StepEnd>([&](const StepEnd& e, Control&) {
+                samples.push_back(e.state.samples_seen);
+              }),
+              {.filter = EveryNth(4)});
+  trainer.Play();
+  EXPECT_THAT(samples, ::testing::ElementsAre(32, 64));
+}
+
+TEST(ReadmeTest, OneOfYourOwn) {
+  FakeRun run({.num_epochs = 5, .eval = [](int64_t epoch) {
+                 return Metrics{{"eval_loss", 1.0 / epoch}};
+               }});
+  run.Add(GoodEnough(0.5));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped);
+  EXPECT_EQ(run.message(), "good enough");
+  EXPECT_THAT(run.history().Values("good_enough"),
+              ::testing::ElementsAre(0, 1));
+}
+
+std::string WithoutSpace(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (!std::isspace(static_cast<unsigned char>(c))) out += c;
+  }
+  return out;
+}
+
+std::string Read(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(ReadmeTest, EveryExampleIsInThisFile) {
+  const std::string readme = Read("callbacks/README.md");
+  const std::string here =
+      WithoutSpace(Read("callbacks/testing/readme_test.cc"));
+  const std::string open = "```cpp\n", close = "```";
+  int examples = 0;
+  for (size_t at = readme.find(open); at != std::string::npos;
+       at = readme.find(open, at)) {
+    at += open.size();
+    const std::string example = readme.substr(at, readme.find(close, at) - at);
+    EXPECT_THAT(here, ::testing::HasSubstr(WithoutSpace(example)));
+    ++examples;
+  }
+  EXPECT_EQ(examples, 4);
+}
+
+}  // namespace
+}  // namespace trainyard
