@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -33,7 +32,9 @@ void Throughput::OnEpochStart(const EpochStart& e, Control&) {
   waited_ = 0;
   steps_.clear();
   steps_.reserve(static_cast<size_t>(e.num_batches));
-  wait_start_ = options_.clock();
+  eval_seconds_ = 0;
+  epoch_start_ = options_.clock();
+  wait_start_ = epoch_start_;
 }
 
 void Throughput::OnStepStart(const StepStart&, Control&) {
@@ -46,15 +47,21 @@ void Throughput::OnStepEnd(const StepEnd&, Control&) {
   steps_.push_back(static_cast<float>(wait_start_ - step_start_));
 }
 
+void Throughput::OnEvalStart(const EvalStart&, Control&) {
+  eval_start_ = options_.clock();
+}
+
 // An evaluation within an epoch is no wait for data.
 void Throughput::OnEvalEnd(const EvalEnd&, Control&) {
   wait_start_ = options_.clock();
+  eval_seconds_ += wait_start_ - eval_start_;
 }
 
 void Throughput::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   if (steps_.empty()) return;
-  const double seconds =
-      waited_ + std::accumulate(steps_.begin(), steps_.end(), 0.0);
+  // Up to now and not to the last step's end: the losses were read since, which
+  // waited for the device.
+  const double seconds = options_.clock() - epoch_start_ - eval_seconds_;
   const auto samples =
       static_cast<double>(e.state.samples_seen - start_samples_);
   std::sort(steps_.begin(), steps_.end());

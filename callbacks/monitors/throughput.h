@@ -6,8 +6,8 @@
 //
 //   trainer.Add(Throughput());
 //
-// Time is the host's. On a device that runs ahead of it, a step is over when it
-// is queued: single steps then say little, the epoch as a whole is right.
+// Time is the host's. On a device that lags behind it, a step is over when it
+// is queued: single steps then say little. The epoch as a whole is right.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_MONITORS_THROUGHPUT_H_
@@ -35,6 +35,7 @@ class Throughput final : public Callback {
   void OnEpochStart(const EpochStart& e, Control&) override;
   void OnStepStart(const StepStart& e, Control&) override;
   void OnStepEnd(const StepEnd& e, Control&) override;
+  void OnEvalStart(const EvalStart& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control&) override;
   void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
 
@@ -42,6 +43,9 @@ class Throughput final : public Callback {
   ThroughputOptions options_;
   // The end of the last step, or what else the wait for a batch began with.
   double wait_start_ = 0;
+  double epoch_start_ = 0;
+  double eval_start_ = 0;
+  double eval_seconds_ = 0;
   double step_start_ = 0;
   double waited_ = 0;
   int64_t start_samples_ = 0;
