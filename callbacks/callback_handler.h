@@ -1,9 +1,9 @@
 // CallbackHandler keeps a run's callbacks in order and hands them its events.
 //
 //   CallbackHandler handler(control);
-//   handler.Add(stopper);                  // a variable is borrowed and must
-//   outlive the handler handler.Add(ProgressBar());            // a temporary
-//   is kept handler.Fire(StepEnd{state, batch, output});
+//   handler.Add(stopper);          // a variable is borrowed: it must live on
+//   handler.Add(ProgressBar());    // a temporary is kept
+//   handler.Fire(StepEnd{state, batch, output});
 //
 // Each event goes only to the callbacks that override its hook, by priority,
 // then in the order they were added. A callback that throws ends the Fire with

@@ -4,13 +4,14 @@
 //   trainer.Add(EpochTable());
 //
 //   epoch  train_loss  eval_loss  eval_accuracy  samples/s  seconds
-//     1/5      0.5215     0.3807         0.8610      8.21k     7.9
-//     2/5      0.3402     0.3311         0.8799      8.34k     7.8
+//     1/5      0.5215     0.3807         0.8610      8.21k      7.9
+//     2/5      0.3402     0.3311         0.8799      8.34k      7.8
 //
 // Training's metrics come first, then the evaluation's, then others; the loss
 // leads each. A metric that is new, or was not measured in every epoch, gets
-// its column when it appears, under a new header. Below a ProgressBar the rows
-// stand clean.
+// its column when it appears, under a new header. What is measured after the
+// last whole epoch gets a row named "end". Below a ProgressBar the rows stand
+// clean.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_EPOCH_TABLE_H_

@@ -2,8 +2,7 @@
 // "lr", or "lr_0", "lr_1", … where the optimizer has several groups.
 //
 //   trainer.Add(LearningRateMonitor(optimizer));
-//   trainer.Add(LearningRateMonitor(optimizer, {.fields = {"lr",
-//   "weight_decay"}}));
+//   trainer.Add(LearningRateMonitor(optimizer, {.fields = {"lr", "beta1"}}));
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_MONITORS_LEARNING_RATE_MONITOR_H_

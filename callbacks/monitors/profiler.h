@@ -2,8 +2,7 @@
 // show: every operator of forward, backward and update, on the host and on CUDA
 // devices.
 //
-//   trainer.Add(Profiler({.path = "/tmp/steps.json", .first_batch = 20,
-//   .batches = 3}));
+//   trainer.Add(Profiler({.path = "steps.json", .first_batch = 20}));
 //
 // The steps before are not slowed down. A run that ends too early writes what
 // it has; a second run writes the file anew.

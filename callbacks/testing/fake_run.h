@@ -1,9 +1,9 @@
 // FakeRun plays the events of a run to callbacks, in the loop's order, without
 // a model: for tests of callbacks. It has a clock of its own.
 //
-//   FakeRun run({.num_epochs = 3, .loss = [](int64_t batch) { return 1.0 /
-//   batch; }}); run.Add(EarlyStopping({.patience = 1})); EXPECT_EQ(run.Play(),
-//   RunEnding::kFinished);
+//   FakeRun run({.num_epochs = 3});
+//   run.Add(EarlyStopping({.patience = 1}));
+//   EXPECT_EQ(run.Play(), RunEnding::kStopped);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_TESTING_FAKE_RUN_H_

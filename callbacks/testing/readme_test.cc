@@ -42,6 +42,14 @@ TEST(ReadmeTest, TheUsualOnes) {
   EXPECT_EQ(trainer.Play(), RunEnding::kFinished) << trainer.message();
 }
 
+// What fake_run.h shows: nothing improves, so the second epoch is the last.
+TEST(ReadmeTest, AFakeRun) {
+  FakeRun run({.num_epochs = 3});
+  run.Add(EarlyStopping({.patience = 1}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped);
+  EXPECT_EQ(run.state().epoch, 2);
+}
+
 TEST(ReadmeTest, AFunctionWithAFilter) {
   FakeRun trainer({.batch_size = 8});
   std::vector<int64_t> samples;
