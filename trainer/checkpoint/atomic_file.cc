@@ -73,7 +73,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path,
     } while (result != 0 && errno == EINTR);
     // Not every file system can; there a full disk shows at a later write.
     if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
-      return file.Error("there is no room for it");
+      return file.Error("no room can be made for it");
     }
   }
   return file;

@@ -103,7 +103,7 @@ TEST_F(AtomicFileTest, SaysWhatFails) {
   const absl::Status full =
       AtomicFile::Create(PathOf("file"), uint64_t{1} << 62).status();
   EXPECT_THAT(std::string(full.message()),
-              HasSubstr("file: there is no room for it"));
+              HasSubstr("file: no room can be made for it"));
   EXPECT_THAT(Files(), IsEmpty());
   // A folder cannot be replaced by a file.
   std::filesystem::create_directory(PathOf("folder"));
