@@ -2,6 +2,8 @@
 
 #include <ATen/ops/_fused_adamw.h>
 
+#include "trainer/optim/adamw_host.h"
+
 namespace trainyard {
 namespace {
 
@@ -27,6 +29,21 @@ AdamW::AdamW(const ParamGroups& groups, const AdamWOptions& options)
 
 void AdamW::Update(Lists& lists) {
   const double* const field = lists.fields;
+  if (lists.divisor && !amsgrad_ && CanUpdateAdamWOnHost(lists.params)) {
+    const AdamWHostStep step = {.lr = field[kLr],
+                                .beta1 = field[kBeta1],
+                                .beta2 = field[kBeta2],
+                                .eps = field[kEps],
+                                .weight_decay = field[kWeightDecay],
+                                .step = lists.step,
+                                .divisor = lists.divisor->item<float>()};
+    for (size_t i = 0; i < lists.params.size(); ++i) {
+      UpdateAdamWOnHost(lists.params[i], lists.grads[i],
+                        lists.state[kExpAvg][i], lists.state[kExpAvgSq][i],
+                        step);
+    }
+    return;
+  }
   at::_fused_adamw_(lists.params, lists.grads, lists.state[kExpAvg],
                     lists.state[kExpAvgSq],
                     amsgrad_ ? lists.state[kMaxExpAvgSq] : at::TensorList(),

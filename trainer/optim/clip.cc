@@ -43,6 +43,7 @@ double SumOfSquares(const float* values, int64_t count) {
     const int64_t end = std::min(blocks, block + 256);
     Four sums[kStreams] = {};
     for (; block < end; ++block) {
+#pragma GCC unroll 8
       for (int64_t stream = 0; stream < kStreams; ++stream) {
         Four four;
         std::memcpy(&four, values + stream * apart + block * stride,
