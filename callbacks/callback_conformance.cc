@@ -89,8 +89,9 @@ TEST_P(CallbackConformanceTest, SurvivesAStoppedRun) {
   const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
   run.Add(*callback);
   run.Add(On<StepEnd>([](const StepEnd& e, Control& control) {
-    if (e.state.epoch == 1) control.RequestStop("enough");
-  }));
+            if (e.state.epoch == 1) control.RequestStop("enough");
+          }),
+          {.duplicates = Duplicates::kAllow});
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(run.Play(), RunEnding::kStopped) << run.message();
     EXPECT_EQ(run.message(), "enough");
