@@ -146,6 +146,18 @@ class CallbackHandler {
                       },
                       filter});
     } else if constexpr (Overrides<T, kEvent>()) {
+      if constexpr (std::is_same_v<T, Callback>) {
+        // Of an object known by its base only, what it is shows at run time.
+        if (dynamic_cast<Handles<Event>*>(&callback) != nullptr) {
+          Insert<kEvent>(
+              {&callback, callback.priority(),
+               [](Callback& to, const Event& event, Control& control) {
+                 dynamic_cast<Handles<Event>&>(to).Handle(event, control);
+               },
+               filter});
+          return;
+        }
+      }
       Insert<kEvent>({&callback, callback.priority(),
                       [](Callback& to, const Event& event, Control& control) {
                         (to.*std::get<kEvent>(HooksOf<Callback>()))(event,

@@ -67,6 +67,15 @@ class CallbackHandlerTest : public ::testing::Test {
   Log log_;
 };
 
+TEST_F(CallbackHandlerTest, AFunctionIsHeardThoughAddedByItsBaseClass) {
+  int starts = 0;
+  On<RunStart> count([&](const RunStart&, Control&) { ++starts; });
+  Callback& base = count;
+  handler_.Add(base);
+  handler_.Fire(run_start());
+  EXPECT_EQ(starts, 1);
+}
+
 TEST_F(CallbackHandlerTest, CallsInOrderOfPriorityThenOfAdding) {
   handler_.Add(Recorder(log_, "late", 5), {.duplicates = Duplicates::kAllow});
   handler_.Add(Recorder(log_, "first"), {.duplicates = Duplicates::kAllow});
