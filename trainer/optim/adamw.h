@@ -1,6 +1,6 @@
 // AdamW (decoupled weight decay) on ATen's fused kernel: all parameters of a
-// group in one call; where gradients are divided on the host, on a kernel of our
-// own that does not write them back. The same numbers as Python's
+// group in one call; where gradients are divided on the host, on a kernel of
+// our own that does not write them back. The same numbers as Python's
 // torch.optim.AdamW(fused=True).
 //
 //   AdamW optimizer(*model, {.lr = 3e-3});
