@@ -54,8 +54,7 @@ class SingleProcess final : public Backend {
     at::Tensor divisor;
     if (options.clip.kind == Clip::Kind::kNorm) {
       // Folded into the optimizer's own pass over the gradients.
-      divisor = ClippingDivisor(GradientNorm(gradients), options.divisor,
-                                options.clip.limit);
+      divisor = ClippingDivisor(gradients, options.divisor, options.clip.limit);
       if (divisor.is_cpu() && divisor.item<double>() == 1) divisor.reset();
     } else if (options.clip.kind == Clip::Kind::kNone) {
       divisor = at::scalar_tensor(options.divisor, gradients.front().options());
