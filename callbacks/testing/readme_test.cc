@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cctype>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -70,36 +67,6 @@ TEST(ReadmeTest, OneOfYourOwn) {
   EXPECT_EQ(run.message(), "good enough");
   EXPECT_THAT(run.history().Values("good_enough"),
               ::testing::ElementsAre(0, 1));
-}
-
-std::string WithoutSpace(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (!std::isspace(static_cast<unsigned char>(c))) out += c;
-  }
-  return out;
-}
-
-std::string Read(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-TEST(ReadmeTest, EveryExampleIsInThisFile) {
-  const std::string readme = Read("callbacks/README.md");
-  const std::string here =
-      WithoutSpace(Read("callbacks/testing/readme_test.cc"));
-  const std::string open = "```cpp\n", close = "```";
-  int examples = 0;
-  for (size_t at = readme.find(open); at != std::string::npos;
-       at = readme.find(open, at)) {
-    at += open.size();
-    const std::string example = readme.substr(at, readme.find(close, at) - at);
-    EXPECT_THAT(here, ::testing::HasSubstr(WithoutSpace(example)));
-    ++examples;
-  }
-  EXPECT_EQ(examples, 4);
 }
 
 }  // namespace

@@ -5,12 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -122,36 +119,6 @@ TEST_F(ReadmeTest, AClassOfOnesOwn) {
   EXPECT_EQ(schedule->ValueAt(15, 1.0), 0.5);
   EXPECT_EQ(ErrorOf([] { MakeTriangle(Seconds(3)); }),
             "Triangle: peak is 3 seconds, want updates or epochs");
-}
-
-std::string WithoutSpace(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (!std::isspace(static_cast<unsigned char>(c))) out += c;
-  }
-  return out;
-}
-
-std::string Read(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-TEST_F(ReadmeTest, EveryExampleIsInThisFile) {
-  const std::string readme = Read("schedulers/README.md");
-  const std::string here =
-      WithoutSpace(Read("schedulers/testing/readme_test.cc"));
-  const std::string open = "```cpp\n", close = "```";
-  int examples = 0;
-  for (size_t at = readme.find(open); at != std::string::npos;
-       at = readme.find(open, at)) {
-    at += open.size();
-    const std::string example = readme.substr(at, readme.find(close, at) - at);
-    EXPECT_THAT(here, ::testing::HasSubstr(WithoutSpace(example)));
-    ++examples;
-  }
-  EXPECT_EQ(examples, 6);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ import argparse
 import pathlib
 import sys
 
+import examples
 import file_size
 import formatting
 import layering
@@ -21,6 +22,7 @@ import torch_header
 _CHECKS = {
     "buildifier": lambda root, names, args: formatting.check_buildifier(root, names, args.buildifier),
     "clang_format": lambda root, names, args: formatting.check_clang_format(root, names, args.clang_format),
+    "examples": lambda root, names, args: examples.check(root, names),
     "file_size": lambda root, names, args: file_size.check(root, names),
     "fix": lambda root, names, args: formatting.fix(root, names, args.clang_format, args.buildifier),
     "layering": lambda root, names, args: layering.check(root, names),

@@ -58,7 +58,7 @@ class LintTest(unittest.TestCase):
 
 class CleanTreeTest(LintTest):
     def test_every_check_passes(self):
-        for check in ("file_size", "torch_header", "layering", "names", "clang_format", "buildifier"):
+        for check in ("examples", "file_size", "torch_header", "layering", "names", "clang_format", "buildifier"):
             with self.subTest(check):
                 self.assert_clean(check)
 
@@ -227,6 +227,16 @@ class NamesTest(LintTest):
     def test_declared_names(self):
         self.write("trainer/NAMES.md", "No table, and `Missing`.\n\n| `x` | `Ok` |\n")
         self.assert_clean("names")
+
+
+class ExamplesTest(LintTest):
+    def test_an_example_that_no_source_has(self):
+        self.write("README.md", "Text.\n\n```cpp\nint Gone() { return 1; }\n```\n")
+        self.assert_fails("examples", "README.md:3: no .cc file has this example; put it into a test or a program, word for word")
+
+    def test_white_space_and_other_languages_do_not_matter(self):
+        self.write("README.md", "```cpp\nint Ok() {\n  return 1;\n}\n```\n\n```python\nnot_cpp()\n```\n")
+        self.assert_clean("examples")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,66 @@
+// The examples of README.md, as they stand there.
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/linear.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "trainer/checkpoint/optimizer_state.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/optim/param_groups.h"
+
+namespace trainyard {
+namespace {
+
+class ReadmeTest : public ::testing::Test {
+ protected:
+  // The examples name files without a folder.
+  void SetUp() override { std::filesystem::current_path(::testing::TempDir()); }
+  torch::nn::Linear model{2, 1};
+};
+
+TEST_F(ReadmeTest, Weights) {
+  // clang-format off
+absl::Status written = WriteSafetensors("model.safetensors", NamedParameters(*model));
+absl::StatusOr<Safetensors> read = ReadSafetensors("model.safetensors");   // .tensors, .metadata
+  // clang-format on
+  ASSERT_TRUE(written.ok()) << written;
+  ASSERT_TRUE(read.ok()) << read.status();
+  for (const NamedTensor& item : read->tensors) {
+    EXPECT_TRUE(at::equal(item.tensor, model->named_parameters()[item.name]));
+  }
+}
+
+TEST_F(ReadmeTest, OptimizerState) {
+  AdamW earlier(*model);
+  for (const at::Tensor& parameter : model->parameters()) {
+    parameter.mutable_grad() = at::ones(parameter.sizes());
+  }
+  earlier.step();
+  ASSERT_TRUE(SaveOptimizerState("optimizer.safetensors", earlier).ok());
+  std::ofstream("optimizer.json")
+      << R"({"format": "trainyard-optimizer-1", "param_groups": [
+             {"params": ["weight", "bias"], "lr": 0.25, "weight_decay": 0}]})";
+
+  // clang-format off
+const auto groups = ReadPythonParamGroups("optimizer.json", NamedParameters(*model), {"lr", "weight_decay"});
+AdamW optimizer(*groups);
+absl::Status loaded = LoadOptimizerState("optimizer.safetensors", optimizer);
+// ... train ...
+absl::Status saved = SaveOptimizerState("optimizer.safetensors", optimizer);
+  // clang-format on
+  ASSERT_TRUE(loaded.ok()) << loaded;
+  ASSERT_TRUE(saved.ok()) << saved;
+  EXPECT_EQ(optimizer.Field(0, "lr"), 0.25);
+  for (size_t i = 0; i < earlier.State().size(); ++i) {
+    EXPECT_EQ(optimizer.State()[i].name, earlier.State()[i].name);
+    EXPECT_TRUE(
+        at::equal(optimizer.State()[i].tensor, earlier.State()[i].tensor));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
