@@ -44,9 +44,10 @@ std::string Ending(const RunResult& result) {
 
 void Print(const RunSummary& summary, const RunResult& result) {
   absl::PrintF(
-      "\n%s: %d epochs, %d updates, %d samples in %.1f s (%.0f samples/s)\n",
-      Ending(result), summary.epochs, summary.updates, summary.samples,
-      summary.seconds, summary.samples_per_second);
+      "\n%s: %d %s, %d updates, %d samples in %.1f s (%.0f samples/s)\n",
+      Ending(result), summary.epochs, summary.epochs == 1 ? "epoch" : "epochs",
+      summary.updates, summary.samples, summary.seconds,
+      summary.samples_per_second);
   for (const auto& [name, value] : summary.metrics)
     absl::PrintF("  %-14s %.4f\n", name, value);
   absl::PrintF("  %-14s %08x\n", "state_crc32c", summary.state_crc32c);
