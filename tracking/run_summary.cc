@@ -1,13 +1,14 @@
 #include "tracking/run_summary.h"
 
+#include <absl/status/statusor.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <vector>
+
+#include "trainer/checkpoint/atomic_file.h"
 
 namespace trainyard {
 namespace {
@@ -34,21 +35,11 @@ std::string ToJson(const RunSummary& summary) {
 
 absl::Status WriteRunSummary(const RunSummary& summary,
                              const std::string& path) {
-  const std::string temporary = path + ".tmp";
-  std::FILE* file = std::fopen(temporary.c_str(), "w");
-  if (file == nullptr)
-    return absl::ErrnoToStatus(errno,
-                               absl::StrCat(temporary, ": cannot be written"));
   const std::string json = ToJson(summary);
-  const bool written =
-      std::fwrite(json.data(), 1, json.size(), file) == json.size();
-  const bool closed = std::fclose(file) == 0;
-  if (written && closed && std::rename(temporary.c_str(), path.c_str()) == 0)
-    return absl::OkStatus();
-  const absl::Status error =
-      absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be written"));
-  std::remove(temporary.c_str());
-  return error;
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, json.size());
+  if (!file.ok()) return file.status();
+  const absl::Status appended = file->Append(json.data(), json.size());
+  return appended.ok() ? file->Commit() : appended;
 }
 
 }  // namespace trainyard
