@@ -37,6 +37,7 @@ TORCH_FREE = [
     "//trainer:limit_batches",
     "//trainer:micro_batch",
     "//trainer:run_config",
+    "//trainer:state",
     "//trainer:step_state",
     "//trainer:train_unit",
     "//trainer/checkpoint:atomic_file",
