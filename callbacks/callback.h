@@ -55,6 +55,9 @@ class Callback {
   virtual void OnEvalStepEnd(const EvalStepEnd&, Control&) {}
   virtual void OnEvalEnd(const EvalEnd&, Control&) {}
   virtual void OnEpochEnd(const EpochEnd&, Control&) {}
+  virtual void OnCheckpointSaved(const CheckpointSaved&, Control&) {}
+  virtual void OnCheckpointLoaded(const CheckpointLoaded&, Control&) {}
+  virtual void OnReport(const Report&, Control&) {}
   virtual void OnStop(const Stop&, Control&) {}
   virtual void OnCancel(const Cancel&, Control&) {}
   virtual void OnRunEnd(const RunEnd&, Control&) {}

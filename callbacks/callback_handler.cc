@@ -1,24 +1,32 @@
 #include "callbacks/callback_handler.h"
 
+#include <c10/util/Type.h>
+
+#include "trainer/error_message.h"
+
 namespace trainyard {
 namespace {
 
-std::string Message(const Callback& callback, std::string_view hook,
-                    std::string_view what) {
+std::string Message(const Callback& callback, std::string_view where,
+                    const std::exception& cause) {
   std::string message = callback.name();
-  message.append(" threw in ").append(hook).append(": ").append(what);
-  return message;
+  message.append(" threw in ").append(where).append(": ");
+  return message + ErrorMessage(cause);
 }
 
 }  // namespace
 
-CallbackError::CallbackError(const Callback& callback, std::string_view hook,
-                             std::string_view what)
-    : std::runtime_error(Message(callback, hook, what)) {}
+CallbackError::CallbackError(const Callback& callback, std::string_view where,
+                             const std::exception& cause)
+    : std::runtime_error(Message(callback, where, cause)) {}
 
-void CallbackHandler::Register(Callback& callback, Duplicates duplicates) {
+std::string CallbackHandler::TypeName(const std::type_info& type) {
+  return c10::demangle(type.name());
+}
+
+void CallbackHandler::Register(Callback& callback, const AddOptions& options) {
   for (const Callback* other : callbacks_) {
-    if (other == &callback || (duplicates == Duplicates::kReject &&
+    if (other == &callback || (options.duplicates == Duplicates::kReject &&
                                typeid(*other) == typeid(callback))) {
       throw std::invalid_argument(
           "CallbackHandler: a " + callback.name() +
@@ -38,6 +46,19 @@ std::exception_ptr CallbackHandler::FireToAll(const RunEnd& event) {
     }
   }
   return first;
+}
+
+std::map<std::string, Stateful*> CallbackHandler::StatefulCallbacks() const {
+  std::map<std::string, Stateful*> found;
+  std::map<std::string, int> count;
+  for (Callback* callback : callbacks_) {
+    const int number = ++count[callback->name()];
+    if (auto* stateful = dynamic_cast<Stateful*>(callback)) {
+      found[callback->name() +
+            (number == 1 ? "" : "#" + std::to_string(number))] = stateful;
+    }
+  }
+  return found;
 }
 
 std::string CallbackHandler::Describe() const {

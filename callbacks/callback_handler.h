@@ -17,7 +17,9 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,8 +32,8 @@
 #include "callbacks/callback.h"
 #include "callbacks/hooks.h"
 #include "trainer/control.h"
-#include "trainer/error_message.h"
 #include "trainer/events.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 
@@ -39,8 +41,9 @@ namespace trainyard {
 // which event.
 class CallbackError : public std::runtime_error {
  public:
-  CallbackError(const Callback& callback, std::string_view hook,
-                std::string_view what);
+  // `where` is the hook, or the type of a user's own event.
+  CallbackError(const Callback& callback, std::string_view where,
+                const std::exception& cause);
 };
 
 enum class Duplicates { kReject, kAllow };
@@ -54,6 +57,8 @@ struct AddOptions {
   Duplicates duplicates = Duplicates::kReject;
   // Asked for each event on its own. Null: all are heard.
   Filter filter = nullptr;
+  // In place of the callback's own.
+  std::optional<int> priority = std::nullopt;
 };
 
 class CallbackHandler {
@@ -71,15 +76,21 @@ class CallbackHandler {
     Class* added;
     if constexpr (std::is_lvalue_reference_v<T>) {
       added = &callback;
-      Register(*added, options.duplicates);
+      Register(*added, options);
     } else {
       auto kept = std::make_unique<Class>(std::forward<T>(callback));
       added = kept.get();
-      Register(*added, options.duplicates);
+      Register(*added, options);
       kept_.push_back(std::move(kept));
     }
-    Subscribe(*added, options.filter, std::make_index_sequence<kNumEvents>());
+    Subscribe(*added, options, std::make_index_sequence<kNumEvents>());
     return *added;
+  }
+
+  // Whether anybody listens: an event that costs something to make need not be.
+  template <class Event>
+  bool Hears() const {
+    return !std::get<IndexOf<Event>()>(subscribers_).empty();
   }
 
   template <class Event>
@@ -90,8 +101,14 @@ class CallbackHandler {
         Call(subscriber, event);
     } else {
       for (Callback* callback : callbacks_) {
-        if (auto* handles = dynamic_cast<Handles<Event>*>(callback))
+        auto* handles = dynamic_cast<Handles<Event>*>(callback);
+        if (handles == nullptr) continue;
+        try {
           handles->Handle(event, control_);
+        } catch (const std::exception& e) {
+          std::throw_with_nested(
+              CallbackError(*callback, TypeName(typeid(Event)), e));
+        }
       }
     }
   }
@@ -108,6 +125,10 @@ class CallbackHandler {
     }
     return nullptr;
   }
+
+  // The callbacks that have state to be saved, by name; a second one of a name
+  // is "<name>#2".
+  std::map<std::string, Stateful*> StatefulCallbacks() const;
 
   // A Markdown table of who runs when: event, callback, priority.
   std::string Describe() const;
@@ -128,19 +149,21 @@ class CallbackHandler {
     using Type = std::tuple<std::vector<Subscriber<Event>>...>;
   };
 
-  void Register(Callback& callback, Duplicates duplicates);
+  void Register(Callback& callback, const AddOptions& options);
+  static std::string TypeName(const std::type_info& type);
 
   template <class T, size_t... kEvents>
-  void Subscribe(T& callback, const Filter& filter,
+  void Subscribe(T& callback, const AddOptions& options,
                  std::index_sequence<kEvents...>) {
-    (SubscribeTo<kEvents>(callback, filter), ...);
+    const int priority = options.priority.value_or(callback.priority());
+    (SubscribeTo<kEvents>(callback, priority, options.filter), ...);
   }
 
   template <size_t kEvent, class T>
-  void SubscribeTo(T& callback, const Filter& filter) {
+  void SubscribeTo(T& callback, int priority, const Filter& filter) {
     using Event = EventAt<kEvent>;
     if constexpr (std::is_base_of_v<Handles<Event>, T>) {
-      Insert<kEvent>({&callback, callback.priority(),
+      Insert<kEvent>({&callback, priority,
                       [](Callback& to, const Event& event, Control& control) {
                         static_cast<T&>(to).Handle(event, control);
                       },
@@ -150,7 +173,7 @@ class CallbackHandler {
         // Of an object known by its base only, what it is shows at run time.
         if (dynamic_cast<Handles<Event>*>(&callback) != nullptr) {
           Insert<kEvent>(
-              {&callback, callback.priority(),
+              {&callback, priority,
                [](Callback& to, const Event& event, Control& control) {
                  dynamic_cast<Handles<Event>&>(to).Handle(event, control);
                },
@@ -158,7 +181,7 @@ class CallbackHandler {
           return;
         }
       }
-      Insert<kEvent>({&callback, callback.priority(),
+      Insert<kEvent>({&callback, priority,
                       [](Callback& to, const Event& event, Control& control) {
                         (to.*std::get<kEvent>(HooksOf<Callback>()))(event,
                                                                     control);
@@ -185,11 +208,12 @@ class CallbackHandler {
       subscriber.call(*subscriber.callback, event, control_);
     } catch (const std::exception& e) {
       std::throw_with_nested(CallbackError(
-          *subscriber.callback, kHookNames[IndexOf<Event>()], ErrorMessage(e)));
+          *subscriber.callback, kHookNames[IndexOf<Event>()], e));
     }
   }
 
   Control& control_;
+  // In the order of adding.
   std::vector<Callback*> callbacks_;
   std::vector<std::unique_ptr<Callback>> kept_;
   SubscriberLists<Events>::Type subscribers_;

@@ -51,6 +51,7 @@ class Barista final : public Callback, public Handles<CoffeeBreak> {
  public:
   void Handle(const CoffeeBreak& event, Control& control) override {
     minutes += event.minutes;
+    if (event.minutes < 0) throw std::invalid_argument("time runs forward");
     if (minutes > 10) control.RequestStop("too much coffee");
   }
   int minutes = 0;
@@ -155,6 +156,48 @@ TEST_F(CallbackHandlerTest, UsersEventsReachThoseThatHandleThem) {
   EXPECT_EQ(barista.minutes, 16);
   EXPECT_TRUE(control_.stop_requested());
   EXPECT_TRUE(log_.empty());
+}
+
+TEST_F(CallbackHandlerTest, AnErrorInAUsersOwnEventNamesBoth) {
+  handler_.Add(Barista());
+  try {
+    handler_.Fire(CoffeeBreak{-1});
+    FAIL() << "nothing was thrown";
+  } catch (const CallbackError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("Barista threw in "));
+    EXPECT_THAT(e.what(), HasSubstr("CoffeeBreak: time runs forward"));
+  }
+}
+
+class Counter final : public Callback, public Stateful {
+ public:
+  State SaveState() const override { return State(); }
+  void LoadState(const State&) override {}
+};
+
+TEST_F(CallbackHandlerTest, ListsThoseWithStateByName) {
+  Counter one, two;
+  handler_.Add(Barista());
+  handler_.Add(one);
+  handler_.Add(two, {.duplicates = Duplicates::kAllow});
+  EXPECT_THAT(handler_.StatefulCallbacks(),
+              ElementsAre(::testing::Pair("Counter", &one),
+                          ::testing::Pair("Counter#2", &two)));
+}
+
+TEST_F(CallbackHandlerTest, KnowsWhetherAnybodyListens) {
+  EXPECT_FALSE(handler_.Hears<RunStart>());
+  handler_.Add(Recorder(log_, "a"));
+  EXPECT_TRUE(handler_.Hears<RunStart>());
+  EXPECT_FALSE(handler_.Hears<Report>());
+}
+
+TEST_F(CallbackHandlerTest, APriorityCanBeGivenWhenAdding) {
+  handler_.Add(Recorder(log_, "first"));
+  handler_.Add(Recorder(log_, "before"),
+               {.duplicates = Duplicates::kAllow, .priority = -1});
+  handler_.Fire(run_start());
+  EXPECT_THAT(log_, ElementsAre("before:run", "first:run"));
 }
 
 TEST_F(CallbackHandlerTest, FindsByClass) {

@@ -19,7 +19,7 @@ namespace trainyard {
 using Events = std::tuple<InitEnd, RunStart, EpochStart, StepStart, ForwardEnd,
                           LossEnd, BackwardEnd, GradientsReady, UpdateEnd,
                           StepEnd, TrainEpochEnd, EvalStart, EvalStepStart,
-                          EvalStepEnd, EvalEnd, EpochEnd, Stop, Cancel, RunEnd>;
+                          EvalStepEnd, EvalEnd, EpochEnd, CheckpointSaved, CheckpointLoaded, Report, Stop, Cancel, RunEnd>;
 
 inline constexpr size_t kNumEvents = std::tuple_size_v<Events>;
 
@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, kNumEvents> kHookNames = {
     "OnForwardEnd",    "OnLossEnd",     "OnBackwardEnd",   "OnGradientsReady",
     "OnUpdateEnd",     "OnStepEnd",     "OnTrainEpochEnd", "OnEvalStart",
     "OnEvalStepStart", "OnEvalStepEnd", "OnEvalEnd",       "OnEpochEnd",
-    "OnStop",          "OnCancel",      "OnRunEnd"};
+    "OnCheckpointSaved", "OnCheckpointLoaded", "OnReport", "OnStop", "OnCancel",      "OnRunEnd"};
 
 // The hooks of T. Where T does not override one, its type is that of the
 // base's.
@@ -39,7 +39,7 @@ constexpr auto HooksOf() {
       &T::OnForwardEnd, &T::OnLossEnd, &T::OnBackwardEnd, &T::OnGradientsReady,
       &T::OnUpdateEnd, &T::OnStepEnd, &T::OnTrainEpochEnd, &T::OnEvalStart,
       &T::OnEvalStepStart, &T::OnEvalStepEnd, &T::OnEvalEnd, &T::OnEpochEnd,
-      &T::OnStop, &T::OnCancel, &T::OnRunEnd);
+      &T::OnCheckpointSaved, &T::OnCheckpointLoaded, &T::OnReport, &T::OnStop, &T::OnCancel, &T::OnRunEnd);
 }
 
 template <size_t kEvent>

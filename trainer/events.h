@@ -10,14 +10,17 @@
 // it):
 //
 //   InitEnd
+//   CheckpointLoaded, if the run goes on from one
 //   RunStart
 //     EpochStart
 //       StepStart, ForwardEnd, LossEnd, BackwardEnd
 //         at a window's end: GradientsReady, UpdateEnd
 //       StepEnd
+//       what is due: evaluation, CheckpointSaved, Report
 //     TrainEpochEnd
 //     EvalStart, (EvalStepStart, EvalStepEnd)*, EvalEnd      per evaluation set
 //     EpochEnd
+//     what is due at an epoch's end: CheckpointSaved, Report
 //   Stop or Cancel, if one of them ends the run
 //   RunEnd                                                    always
 #ifndef TRAINYARD_TRAINER_EVENTS_H_
@@ -139,6 +142,24 @@ struct EvalEnd {
 struct EpochEnd {
   const StepState& state;
   RunHistory& history;
+};
+
+// A checkpoint is safe on the disk, or is being written in the background.
+struct CheckpointSaved {
+  const StepState& state;
+  const std::string& path;
+};
+
+// The run goes on from this checkpoint; all parts have their state.
+struct CheckpointLoaded {
+  const StepState& state;
+  const std::string& path;
+};
+
+// Means of the training metrics since the last report, e.g. "train_loss".
+struct Report {
+  const StepState& state;
+  const Metrics& metrics;
 };
 
 // A requested stop was taken up.
