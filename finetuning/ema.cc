@@ -50,10 +50,7 @@ std::vector<NamedTensor> Ema::State() const {
   for (size_t i = 0; i < names_.size(); ++i) {
     state.push_back({names_[i], average_[i]});
   }
-  std::sort(state.begin(), state.end(),
-            [](const NamedTensor& a, const NamedTensor& b) {
-              return a.name < b.name;
-            });
+  SortByName(state);
   return state;
 }
 

@@ -9,10 +9,11 @@
 #define TRAINYARD_SCHEDULERS_METRIC_SCHEDULE_H_
 
 #include "schedulers/schedule.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 
-class MetricSchedule : public Schedule {
+class MetricSchedule : public Schedule, public Stateful {
  public:
   // To be called after each evaluation. On several ranks with the same value,
   // or their schedules part.

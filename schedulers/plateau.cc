@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "schedulers/option_check.h"
 
@@ -79,6 +80,31 @@ void Plateau::Restore(const PlateauState& state) {
                      static_cast<double>(state.cooldown_left));
   kCheck.NotNegative("saved falls", static_cast<double>(state.falls));
   state_ = state;
+}
+
+State Plateau::SaveState() const {
+  State state;
+  if (state_.best) state.Set("best", *state_.best);
+  state.Set("bad_observations", state_.bad_observations);
+  state.Set("cooldown_left", state_.cooldown_left);
+  state.Set("falls", state_.falls);
+  return state;
+}
+
+void Plateau::LoadState(const State& state) {
+  state.CheckVersion(1);
+  PlateauState loaded{.bad_observations = state.Get<int64_t>("bad_observations"),
+                      .cooldown_left = state.Get<int64_t>("cooldown_left"),
+                      .falls = state.Get<int64_t>("falls")};
+  if (state.Has("best")) loaded.best = state.Get<double>("best");
+  Restore(loaded);
+}
+
+ScheduleFactory OnPlateau(const PlateauOptions& options) {
+  Plateau checked(options);
+  return [options](const RunLength&) {
+    return std::make_unique<Plateau>(options);
+  };
 }
 
 }  // namespace trainyard

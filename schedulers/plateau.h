@@ -4,6 +4,10 @@
 //   plateau.Observe(eval_loss);                   // after each evaluation
 //   const double lr = plateau.ValueAt(update, 3e-3);  // before each update
 //
+// The trainer shows it a metric of each evaluation by itself:
+//
+//   trainer.Train({.schedule = OnPlateau({.factor = 0.5}), ...});
+//
 // The one schedule that is no function of the update: it falls with what it was
 // shown, so that its state must be saved.
 //
@@ -16,6 +20,8 @@
 
 #include "schedulers/metric_schedule.h"
 #include "schedulers/option_check.h"
+#include "schedulers/schedule.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 
@@ -69,6 +75,9 @@ class Plateau final : public MetricSchedule {
   // Throws std::invalid_argument for negative counts.
   void Restore(const PlateauState& state);
 
+  State SaveState() const override;
+  void LoadState(const State& state) override;
+
  private:
   bool IsBetter(double metric) const;
 
@@ -76,6 +85,9 @@ class Plateau final : public MetricSchedule {
   Level min_;
   PlateauState state_;
 };
+
+// A Plateau for each run. Throws as its constructor.
+ScheduleFactory OnPlateau(const PlateauOptions& options = {});
 
 }  // namespace trainyard
 

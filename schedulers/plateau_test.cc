@@ -33,6 +33,29 @@ TEST(MetricScheduleTest, HeaderExample) {
   EXPECT_EQ(schedule->ValueAt(0, 1.0), 0.1);
 }
 
+TEST(PlateauTest, GoesOnFromASavedState) {
+  Plateau straight({.factor = 0.5, .patience = 1}), first = straight;
+  const std::vector<double> metrics = {3, 2, 2, 2, 1, 1, 1, 1};
+  for (double metric : metrics) straight.Observe(metric);
+  for (int stop = 0; stop <= 8; ++stop) {
+    Plateau before = first, after = first;
+    for (int i = 0; i < stop; ++i) before.Observe(metrics[i]);
+    after.LoadState(before.SaveState());
+    for (int i = stop; i < 8; ++i) after.Observe(metrics[i]);
+    EXPECT_EQ(after.state(), straight.state()) << stop;
+  }
+}
+
+TEST(PlateauTest, EveryRunGetsItsOwn) {
+  const ScheduleFactory make = OnPlateau({.patience = 0});
+  const std::unique_ptr<Schedule> one = make({}), other = make({});
+  auto& shown = dynamic_cast<MetricSchedule&>(*one);
+  shown.Observe(1);
+  shown.Observe(1);
+  EXPECT_EQ(one->ValueAt(0, 1), 0.1);
+  EXPECT_EQ(other->ValueAt(0, 1), 1);
+}
+
 PlateauOptions OptionsOf(const GoldenCase& golden) {
   return {
       .better =

@@ -30,6 +30,9 @@ struct RunLength {
   // The updates of the whole run; fewer than num_epochs * updates_per_epoch
   // where a limit ends it early.
   int64_t total_updates = 0;
+  // Batches that make up an epoch, and one evaluation of all sets.
+  int64_t batches_per_epoch = 0;
+  int64_t eval_batches = 0;
 };
 
 class Schedule {

@@ -1,8 +1,11 @@
 #include "tracking/metrics.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
+
+#include <utility>
 
 namespace trainyard {
 
@@ -40,12 +43,51 @@ void MetricMeans::Add(std::string_view name, const at::Tensor& value,
 
 std::map<std::string, double> MetricMeans::Read() const {
   std::map<std::string, double> means;
+  for (const Mean& mean : means_) means[mean.name] = SumOf(mean) / mean.weight;
+  return means;
+}
+
+double MetricMeans::SumOf(const Mean& mean) {
+  return mean.sum +
+         (mean.device_sum.defined() ? mean.device_sum.item<double>() : 0);
+}
+
+std::map<std::string, double> MetricMeans::Read(Backend& backend) const {
+  if (backend.num_processes() == 1) return Read();
+  std::vector<double> totals;
   for (const Mean& mean : means_) {
-    const double device_sum =
-        mean.device_sum.defined() ? mean.device_sum.item<double>() : 0;
-    means[mean.name] = (mean.sum + device_sum) / mean.weight;
+    totals.insert(totals.end(), {SumOf(mean), mean.weight});
+  }
+  at::Tensor summed = at::tensor(totals, at::kDouble).to(backend.device());
+  backend.Sum(summed);
+  summed = summed.cpu();
+  std::map<std::string, double> means;
+  const double* sums = summed.const_data_ptr<double>();
+  for (size_t i = 0; i < means_.size(); ++i) {
+    means[means_[i].name] = sums[2 * i] / sums[2 * i + 1];
   }
   return means;
+}
+
+State MetricMeans::SaveState() const {
+  State state;
+  for (const Mean& mean : means_) {
+    state.Set(mean.name, std::vector<double>{SumOf(mean), mean.weight});
+  }
+  return state;
+}
+
+void MetricMeans::LoadState(const State& state) {
+  state.CheckVersion(1);
+  std::vector<Mean> means;
+  for (const auto& [name, value] : state.values()) {
+    const auto& sums = state.Get<std::vector<double>>(name);
+    TORCH_CHECK_VALUE(sums.size() == 2, "state of metric \"", name,
+                      "\" has ", sums.size(), " numbers, not 2");
+    means.push_back({.name = name, .sum = sums[0], .weight = sums[1]});
+  }
+  means_ = std::move(means);
+  next_ = 0;
 }
 
 }  // namespace trainyard

@@ -17,17 +17,28 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/backend.h"
+#include "trainer/state.h"
+
 namespace trainyard {
 
-class MetricMeans {
+class MetricMeans final : public Stateful {
  public:
   // REQUIRES: a scalar, and weight > 0. Throws, naming the metric, otherwise.
   void Add(std::string_view name, const at::Tensor& value, double weight);
 
-  // The mean of every name so far.
+  // The mean of every name so far, on this process.
   std::map<std::string, double> Read() const;
 
+  // The same over all processes, in one exchange. REQUIRES: the same names in
+  // the same order on each. Collective: all ranks must call it.
+  std::map<std::string, double> Read(Backend& backend) const;
+
   void Reset() { means_.clear(); }
+
+  // The sums, so that a run can go on in the middle of an epoch.
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
  private:
   struct Mean {
@@ -38,6 +49,7 @@ class MetricMeans {
     double weight = 0;
   };
   Mean& Find(std::string_view name);
+  static double SumOf(const Mean& mean);
 
   std::vector<Mean> means_;
   // Metrics come in the same order at every step: the next one is tried first.

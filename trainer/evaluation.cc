@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tracking/metrics.h"
+#include "trainer/eval_metrics.h"
 
 namespace trainyard {
 namespace {
@@ -21,6 +21,7 @@ class EvalContext final : public StepContext {
     Refuse("Update");
     return false;
   }
+  void StepSchedules(Optimizer&, StepOn) override { Refuse("StepSchedules"); }
 
  private:
   static void Refuse(const char* what) {
@@ -30,18 +31,10 @@ class EvalContext final : public StepContext {
   const StepState& state_;
 };
 
-}  // namespace
-
-Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
-                 const EvaluationOptions& options) {
-  const at::NoGradGuard no_gradients;
-  StepState state = parts.state;
-  state.ResetEpoch();
+Metrics EvaluateByBatch(const EvaluationParts& parts, Loader& loader,
+                        int64_t batches, StepState& state) {
   EvalContext context(state);
-  MetricMeans means;
-  int64_t batches = loader.batches_per_epoch();
-  if (options.max_batches > 0) batches = std::min(batches, options.max_batches);
-  parts.callbacks.Fire(EvalStart{state, options.name, batches});
+  EvalMetrics metrics(parts.task.EvalReducers());
   loader.StartEpoch(0);
   while (state.batch_idx < batches) {
     const AnyBatch batch = loader.Next()->To(parts.backend.device());
@@ -50,14 +43,39 @@ Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
     parts.backend.Forward(
         [&] { output = parts.task.EvalStep(batch, context); });
     if (output.weight == 0) output.weight = static_cast<double>(batch.size());
-    if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
-    for (const auto& [metric, value] : output.metrics)
-      means.Add(metric, value, output.weight);
+    metrics.Add(output);
     state.IncrementBatch({.batch_size = batch.size(), .is_training = false});
     parts.callbacks.Fire(EvalStepEnd{state, batch, output});
   }
+  return metrics.Read(parts.backend);
+}
+
+Metrics EvaluateAtOnce(const EvaluationParts& parts, Loader& loader,
+                       const StepState& state) {
+  EvalContext context(state);
   Metrics metrics;
-  for (const auto& [metric, value] : means.Read())
+  loader.StartEpoch(0);
+  parts.backend.Forward(
+      [&] { metrics = parts.task.EvaluateDataset(loader, context); });
+  return metrics;
+}
+
+}  // namespace
+
+Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
+                 const EvaluationOptions& options) {
+  const at::NoGradGuard no_gradients;
+  StepState state = parts.state;
+  state.ResetEpoch();
+  int64_t batches = loader.batches_per_epoch();
+  if (options.max_batches > 0) batches = std::min(batches, options.max_batches);
+  parts.callbacks.Fire(EvalStart{state, options.name, batches});
+  const Metrics measured =
+      parts.task.evaluates_dataset()
+          ? EvaluateAtOnce(parts, loader, state)
+          : EvaluateByBatch(parts, loader, batches, state);
+  Metrics metrics;
+  for (const auto& [metric, value] : measured)
     metrics[options.name + "_" + metric] = value;
   return metrics;
 }

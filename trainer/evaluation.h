@@ -1,6 +1,6 @@
-// Evaluate runs a task over a dataset once, without gradients, and returns the
-// means of its loss and metrics over all records, under the set's name:
-// "eval_loss", "eval_accuracy".
+// Evaluate runs a task over a dataset once, without gradients, and returns its
+// loss and metrics under the set's name: "eval_loss", "eval_accuracy". They are
+// means over all records, or what the task's EvalReducers make of them.
 //
 // The caller puts the models into evaluation mode.
 #ifndef TRAINYARD_TRAINER_EVALUATION_H_

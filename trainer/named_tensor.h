@@ -9,7 +9,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace trainyard {
 
@@ -17,6 +19,14 @@ struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
+
+// The order of every list that is saved or compared.
+inline void SortByName(std::vector<NamedTensor>& tensors) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const NamedTensor& a, const NamedTensor& b) {
+              return a.name < b.name;
+            });
+}
 
 }  // namespace trainyard
 

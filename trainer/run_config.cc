@@ -1,24 +1,49 @@
 #include "trainer/run_config.h"
 
-#include <sstream>
+#include <cstddef>
 
 namespace trainyard {
 
+std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
+  const auto text = [](int64_t number) { return std::to_string(number); };
+  return {{"backend", backend},
+          {"device", device},
+          {"num_processes", text(num_processes)},
+          {"seed", text(seed)},
+          {"num_epochs", text(num_epochs)},
+          {"per_device_batch_size", text(per_device_batch_size)},
+          {"eval_per_device_batch_size", text(eval_per_device_batch_size)},
+          {"grad_accum_steps", text(grad_accum_steps)},
+          {"total_batch_size", text(total_batch_size)},
+          {"eval_total_batch_size", text(eval_total_batch_size)},
+          {"batches_per_epoch", text(batches_per_epoch)},
+          {"eval_batches", text(eval_batches)},
+          {"updates_per_epoch", text(updates_per_epoch)},
+          {"max_updates", text(max_updates)},
+          {"clip", clip},
+          {"evaluate", evaluate},
+          {"checkpoint", checkpoint},
+          {"report", report}};
+}
+
 std::string RunConfig::ToString() const {
-  std::ostringstream out;
-  out << "backend: " << backend << "\n"
-      << "device: " << device << "\n"
-      << "num_processes: " << num_processes << "\n"
-      << "seed: " << seed << "\n"
-      << "num_epochs: " << num_epochs << "\n"
-      << "per_device_batch_size: " << per_device_batch_size << "\n"
-      << "eval_per_device_batch_size: " << eval_per_device_batch_size << "\n"
-      << "grad_accum_steps: " << grad_accum_steps << "\n"
-      << "total_batch_size: " << total_batch_size << "\n"
-      << "batches_per_epoch: " << batches_per_epoch << "\n"
-      << "updates_per_epoch: " << updates_per_epoch << "\n"
-      << "max_updates: " << max_updates << "\n";
-  return out.str();
+  std::string lines;
+  for (const auto& [name, value] : Fields()) {
+    lines.append(name).append(": ").append(value).append("\n");
+  }
+  return lines;
+}
+
+std::vector<std::string> Differences(const RunConfig& now,
+                                     const RunConfig& before) {
+  std::vector<std::string> differences;
+  const auto fields = now.Fields(), old = before.Fields();
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (fields[i] == old[i]) continue;
+    differences.push_back(fields[i].first + ": " + fields[i].second +
+                          ", before " + old[i].second);
+  }
+  return differences;
 }
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
 // RunConfig is the record of what a run will do, made once before it starts and
 // shown to every callback. It holds numbers and names only, so that it can be
-// printed and compared.
+// printed and compared; trainer/run_config_proto.h has it as a message.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_RUN_CONFIG_H_
@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 
@@ -24,17 +26,34 @@ struct RunConfig {
   int64_t grad_accum_steps = 1;
   // Samples per update over all processes.
   int64_t total_batch_size = 0;
+  // Samples per batch of an evaluation, over all processes.
+  int64_t eval_total_batch_size = 0;
 
   int64_t batches_per_epoch = 0;
+  // Of all evaluation sets together.
+  int64_t eval_batches = 0;
   int64_t updates_per_epoch = 0;
   // The run ends exactly there, in mid-epoch if need be.
   int64_t max_updates = 0;
 
-  // One `name: value` line per field, in the order above.
+  // As people read them: "norm 1", "every 1 epoch".
+  std::string clip;
+  std::string evaluate;
+  std::string checkpoint;
+  std::string report;
+
+  // Each field's name and value, in the order above.
+  std::vector<std::pair<std::string, std::string>> Fields() const;
+
+  // One `name: value` line per field.
   std::string ToString() const;
 
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
+
+// What has changed: one "name: value, before value" per field that differs.
+std::vector<std::string> Differences(const RunConfig& now,
+                                     const RunConfig& before);
 
 }  // namespace trainyard
 

@@ -15,9 +15,15 @@ TEST(RunConfigTest, ToStringNamesEveryField) {
                          .eval_per_device_batch_size = 6,
                          .grad_accum_steps = 7,
                          .total_batch_size = 70,
+                         .eval_total_batch_size = 12,
                          .batches_per_epoch = 9,
+                         .eval_batches = 2,
                          .updates_per_epoch = 10,
-                         .max_updates = 11};
+                         .max_updates = 11,
+                         .clip = "norm 1",
+                         .evaluate = "every 1 epoch",
+                         .checkpoint = "never",
+                         .report = "every 100 batches"};
   EXPECT_EQ(config.ToString(),
             "backend: sp\n"
             "device: cpu\n"
@@ -28,9 +34,26 @@ TEST(RunConfigTest, ToStringNamesEveryField) {
             "eval_per_device_batch_size: 6\n"
             "grad_accum_steps: 7\n"
             "total_batch_size: 70\n"
+            "eval_total_batch_size: 12\n"
             "batches_per_epoch: 9\n"
+            "eval_batches: 2\n"
             "updates_per_epoch: 10\n"
-            "max_updates: 11\n");
+            "max_updates: 11\n"
+            "clip: norm 1\n"
+            "evaluate: every 1 epoch\n"
+            "checkpoint: never\n"
+            "report: every 100 batches\n");
+}
+
+TEST(RunConfigTest, DifferencesNameTheFieldAndBothValues) {
+  const RunConfig before{.num_epochs = 3, .clip = "none"};
+  RunConfig now = before;
+  EXPECT_TRUE(Differences(now, before).empty());
+  now.num_epochs = 5;
+  now.clip = "norm 1";
+  EXPECT_EQ(Differences(now, before),
+            (std::vector<std::string>{"num_epochs: 5, before 3",
+                                      "clip: norm 1, before none"}));
 }
 
 }  // namespace

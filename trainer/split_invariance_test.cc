@@ -67,7 +67,7 @@ at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
   }));
   const auto batches = static_cast<int64_t>(sizes.size());
   StepState state{.grad_accum_steps = batches};
-  StepRunner runner({task, optimizer, *backend, callbacks, state}, Clip{});
+  StepRunner runner({task, {&optimizer}, *backend, callbacks, state}, Clip{});
   int64_t row = 0;
   for (int64_t i = 0; i < batches; ++i) {
     const int64_t size = sizes[static_cast<size_t>(i)];

@@ -1,5 +1,7 @@
 #include "trainer/step_runner.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -7,9 +9,8 @@
 
 namespace trainyard {
 
-StepRunner::StepRunner(const Parts& parts, Clip clip,
-                       std::span<ScheduledField> schedules)
-    : parts_(parts), clip_(std::move(clip)), schedules_(schedules) {}
+StepRunner::StepRunner(Parts parts, Clip clip, ScheduleSet* schedules)
+    : parts_(std::move(parts)), clip_(std::move(clip)), schedules_(schedules) {}
 
 StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
   StepState& state = parts_.state;
@@ -27,12 +28,17 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
   parts_.backend.Forward([&] { output = parts_.task.TrainStep(batch, *this); });
   if (output.weight == 0) output.weight = static_cast<double>(batch.size());
   parts_.callbacks.Fire(LossEnd{state, batch, output});
-  if (!share_) Backward(output.loss, output.weight);
+  if (!share_) parts_.task.BackwardStep(output, *this);
   parts_.callbacks.Fire(BackwardEnd{state, output});
-  if (!update_called_) Update(parts_.optimizer, clip_);
+  if (!update_called_) {
+    for (Optimizer* optimizer : parts_.optimizers) {
+      parts_.task.OptimizerStep(*optimizer, clip_, *this);
+    }
+  }
 
   state.IncrementBatch(
       {.batch_size = batch.size()});  // the update is counted where it is made
+  if (schedules_ != nullptr) schedules_->Step(StepOn::kBatch);
   parts_.callbacks.Fire(StepEnd{state, batch, output});
   return output;
 }
@@ -42,6 +48,13 @@ void StepRunner::ForwardDone(const at::Tensor& outputs) {
 }
 
 void StepRunner::Backward(const at::Tensor& loss, double weight) {
+  TORCH_CHECK_VALUE(loss.defined(), "Backward: there is no loss");
+  TORCH_CHECK_VALUE(loss.numel() == 1, "the loss is of shape ", loss.sizes(),
+                    "; it must be one number: take its mean()");
+  TORCH_CHECK_VALUE(loss.requires_grad(),
+                    "the loss has no gradient: nothing it was computed from "
+                    "requires one. Are the parameters frozen, or was it "
+                    "computed under NoGradGuard or from detached tensors?");
   // Several losses of one batch are over the same records: they are counted
   // once.
   if (!share_)
@@ -57,16 +70,19 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   parts_.callbacks.Fire(GradientsReady{parts_.state, window_.divisor()});
   const bool updated = parts_.backend.Update(
       optimizer, {.divisor = window_.divisor(), .clip = clip});
-  if (updated && !updated_) {
+  if (updated) {
+    // Several optimizers updated in one step are one update of the run.
+    if (!updated_) ++parts_.state.optimizer_step;
     updated_ = true;
-    ++parts_.state.optimizer_step;
-    for (ScheduledField& field : schedules_) {
-      field.Apply(parts_.state.optimizer_step);
-    }
+    parts_.task.ScheduleStep(optimizer, *this);
   }
   parts_.callbacks.Fire(UpdateEnd{parts_.state, updated});
-  optimizer.ZeroGrad();
+  parts_.task.ZeroGradStep(optimizer);
   return updated;
+}
+
+void StepRunner::StepSchedules(Optimizer& optimizer, StepOn on) {
+  if (schedules_ != nullptr) schedules_->Step(on, &optimizer);
 }
 
 }  // namespace trainyard

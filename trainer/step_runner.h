@@ -2,8 +2,9 @@
 // end of an accumulation window the update. It is the inside of the trainer's
 // loop, usable in another.
 //
-//   StepRunner runner({task, optimizer, backend, handler, state}, ClipNorm(1),
-//   &lr); const StepOutput output = runner.Run(batch, /*batches_left=*/10);
+//   StepRunner runner({task, {&optimizer}, backend, handler, state},
+//                     ClipNorm(1), &schedules);
+//   const StepOutput output = runner.Run(batch, /*batches_left=*/10);
 //
 // Thread-compatible. Borrows all it is given.
 #ifndef TRAINYARD_TRAINER_STEP_RUNNER_H_
@@ -13,7 +14,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "backends/backend.h"
 #include "callbacks/callback_handler.h"
@@ -21,7 +22,7 @@
 #include "trainer/grad_window.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
-#include "trainer/optim/scheduled_field.h"
+#include "trainer/schedule_set.h"
 #include "trainer/step_state.h"
 #include "trainer/task.h"
 
@@ -32,16 +33,15 @@ class StepRunner final : public StepContext {
   struct Parts {
     Task& task;
     // Updated for tasks that do not call Update themselves.
-    Optimizer& optimizer;
+    std::vector<Optimizer*> optimizers;
     Backend& backend;
     CallbackHandler& callbacks;
     // Counts what is done.
     StepState& state;
   };
 
-  // `schedules` are stepped with every update.
-  StepRunner(const Parts& parts, Clip clip,
-             std::span<ScheduledField> schedules = {});
+  // `schedules` may be null.
+  StepRunner(Parts parts, Clip clip, ScheduleSet* schedules = nullptr);
 
   // Trains on the batch. `batches_left` of the epoch count this one: the last
   // ends a window. The output's weight is filled in.
@@ -51,11 +51,12 @@ class StepRunner final : public StepContext {
   void ForwardDone(const at::Tensor& outputs) override;
   void Backward(const at::Tensor& loss, double weight) override;
   bool Update(Optimizer& optimizer, const Clip& clip) override;
+  void StepSchedules(Optimizer& optimizer, StepOn on) override;
 
  private:
   Parts parts_;
   Clip clip_;
-  std::span<ScheduledField> schedules_;
+  ScheduleSet* schedules_;
   GradWindow window_;
 
   // Of the current step.

@@ -5,7 +5,7 @@
 //   Accuracy()}}), optimizer, *backend);
 //
 // The model is any torch::nn module with `at::Tensor forward(const
-// at::Tensor&)` (or by value).
+// at::Tensor&)` (or by value), or a shared ScriptModel.
 #ifndef TRAINYARD_TRAINER_SUPERVISED_H_
 #define TRAINYARD_TRAINER_SUPERVISED_H_
 
@@ -33,7 +33,11 @@ class SupervisedTask final : public TaskOf<Example> {
         metrics_(std::move(metrics)) {
     TORCH_CHECK_VALUE(loss_ != nullptr,
                       "Supervised: there is no loss function");
-    AddModel("model", model_.ptr());
+    if constexpr (requires { model_.ptr(); }) {
+      AddModel("model", model_.ptr());
+    } else {
+      AddModel("model", model_);
+    }
   }
 
   StepOutput TrainStep(const Example& batch, StepContext& step) override {
@@ -57,8 +61,8 @@ class SupervisedTask final : public TaskOf<Example> {
   NamedMetrics metrics_;
 };
 
-// `model` is a module holder (what TORCH_MODULE makes), so it is shared and not
-// copied.
+// `model` is a module holder (what TORCH_MODULE makes) or a shared_ptr to a
+// Model with `forward`, so it is shared and not copied.
 template <class Model>
 std::unique_ptr<Task> Supervised(Model model, OutputsAndTarget loss,
                                  NamedMetrics metrics = {}) {

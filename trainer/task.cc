@@ -1,14 +1,51 @@
 #include "trainer/task.h"
 
 #include <c10/util/Exception.h>
-#include <torch/nn/module.h>
 
-#include <algorithm>
+#include "trainer/data/sampler.h"
 
 namespace trainyard {
 
+Loader Task::TrainLoader(const LoaderRequest& request) {
+  return {request.data,
+          std::make_shared<ShuffledSampler>(request.data->size(), request.seed),
+          {.batch_size = request.batch_size}};
+}
+
+Loader Task::EvalLoader(const LoaderRequest& request) {
+  return {request.data,
+          std::make_shared<SequentialSampler>(request.data->size()),
+          {.batch_size = request.batch_size}};
+}
+
+void Task::BackwardStep(const StepOutput& output, StepContext& step) {
+  TORCH_CHECK_VALUE(output.loss.defined(),
+                    "TrainStep returned no loss and did not call Backward; "
+                    "return the batch's mean loss");
+  step.Backward(output.loss, output.weight);
+}
+
+void Task::OptimizerStep(Optimizer& optimizer, const Clip& clip,
+                         StepContext& step) {
+  step.Update(optimizer, clip);
+}
+
+void Task::ScheduleStep(Optimizer& optimizer, StepContext& step) {
+  step.StepSchedules(optimizer, StepOn::kUpdate);
+}
+
+void Task::ZeroGradStep(Optimizer& optimizer) { optimizer.ZeroGrad(); }
+
+Metrics Task::EvaluateDataset(Loader&, StepContext&) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "this task evaluates batch by batch");
+}
+
 void Task::AddModel(std::string name,
                     std::shared_ptr<torch::nn::Module> model) {
+  AddModel(std::move(name), NnModel(std::move(model)));
+}
+
+void Task::AddModel(std::string name, std::shared_ptr<Model> model) {
   TORCH_CHECK_VALUE(model != nullptr, "Task: model \"", name, "\" is empty");
   for (const auto& [other, module] : models_)
     TORCH_CHECK_VALUE(other != name, "Task: two models are named \"", name,
@@ -16,29 +53,32 @@ void Task::AddModel(std::string name,
   models_.emplace_back(std::move(name), std::move(model));
 }
 
+void Task::AddOptimizer(std::string name, Optimizer& optimizer) {
+  for (const NamedOptimizer& other : optimizers_)
+    TORCH_CHECK_VALUE(other.name != name, "Task: two optimizers are named \"",
+                      name, "\"");
+  optimizers_.push_back({std::move(name), &optimizer});
+}
+
 void Task::SetTraining(bool training) {
-  for (const auto& [name, model] : models_) {
-    if (model->is_training() != training) model->train(training);
-  }
+  for (const auto& [name, model] : models_) model->SetTraining(training);
 }
 
 void Task::To(at::Device device) {
-  for (const auto& [name, model] : models_) model->to(device);
+  for (const auto& [name, model] : models_) model->To(device);
 }
 
 std::vector<NamedTensor> Task::State() const {
   std::vector<NamedTensor> state;
   for (const auto& [name, model] : models_) {
     const std::string prefix = models_.size() == 1 ? "" : name + ".";
-    for (const auto& item : model->named_parameters())
-      state.push_back({prefix + item.key(), item.value()});
-    for (const auto& item : model->named_buffers())
-      state.push_back({prefix + item.key(), item.value()});
+    for (const auto& list : {model->Parameters(), model->Buffers()}) {
+      for (const auto& [key, tensor] : list) {
+        state.push_back({prefix + key, tensor});
+      }
+    }
   }
-  std::sort(state.begin(), state.end(),
-            [](const NamedTensor& a, const NamedTensor& b) {
-              return a.name < b.name;
-            });
+  SortByName(state);
   return state;
 }
 

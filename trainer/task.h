@@ -15,6 +15,10 @@
 // One that drives several optimizers calls step.Backward and step.Update
 // itself, in any order.
 //
+// A step of the loop that should go another way is a method to override; what
+// is to happen between the steps is a callback. A task that also derives from
+// Callback hears every event before the callbacks do.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TASK_H_
 #define TRAINYARD_TRAINER_TASK_H_
@@ -27,10 +31,15 @@
 #include <utility>
 #include <vector>
 
+#include "tracking/metric_reducer.h"
 #include "trainer/data/batch.h"
+#include "trainer/data/dataset.h"
+#include "trainer/data/loader.h"
+#include "trainer/events.h"
+#include "trainer/model.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
-#include "trainer/optim/param_groups.h"
+#include "trainer/schedule_set.h"
 #include "trainer/step_state.h"
 
 namespace torch::nn {
@@ -67,6 +76,24 @@ class StepContext {
   // At a window's end: clips, updates and zeroes the gradients. Before it:
   // nothing. Returns whether the parameters changed.
   virtual bool Update(Optimizer& optimizer, const Clip& clip = {}) = 0;
+
+  // Moves on the optimizer's schedules of this kind; those of the other kinds
+  // move by themselves.
+  virtual void StepSchedules(Optimizer& optimizer,
+                             StepOn on = StepOn::kRequest) = 0;
+};
+
+// What a loader is made for.
+struct LoaderRequest {
+  DatasetPtr data;
+  int64_t batch_size = 0;
+  uint64_t seed = 0;
+};
+
+// An optimizer and the name that its state is saved under.
+struct NamedOptimizer {
+  std::string name;
+  Optimizer* optimizer;
 };
 
 class Task {
@@ -78,6 +105,36 @@ class Task {
   // Called without gradients and with the models in evaluation mode.
   virtual StepOutput EvalStep(const AnyBatch& batch, StepContext& step) = 0;
 
+  // ---- Steps of the loop that may go another way. Each is done before the
+  // callbacks of its event are called.
+
+  // By default shuffled anew in each epoch; and for evaluation in order.
+  virtual Loader TrainLoader(const LoaderRequest& request);
+  virtual Loader EvalLoader(const LoaderRequest& request);
+
+  // For a TrainStep that did not call Backward itself: step.Backward of the
+  // returned loss.
+  virtual void BackwardStep(const StepOutput& output, StepContext& step);
+  // For a TrainStep that did not call Update itself, once per optimizer:
+  // step.Update. Called for every batch: Update knows where a window ends.
+  virtual void OptimizerStep(Optimizer& optimizer, const Clip& clip,
+                             StepContext& step);
+  // After an update that was not skipped: step.StepSchedules, of those that
+  // step on updates.
+  virtual void ScheduleStep(Optimizer& optimizer, StepContext& step);
+  // After an update, skipped or not.
+  virtual void ZeroGradStep(Optimizer& optimizer);
+
+  // How the metrics that EvalStep returns become those of an evaluation, if not
+  // by their means.
+  virtual MetricReducers EvalReducers() const { return {}; }
+
+  // Whether EvaluateDataset takes the place of EvalStep; see DatasetTaskOf.
+  virtual bool evaluates_dataset() const { return false; }
+  virtual Metrics EvaluateDataset(Loader& loader, StepContext& step);
+
+  // ---- What the task has.
+
   // All models to training or evaluation mode.
   void SetTraining(bool training);
   // All models to the device.
@@ -87,13 +144,20 @@ class Task {
   // order. A single model's name is left out.
   std::vector<NamedTensor> State() const;
 
+  const std::vector<NamedOptimizer>& optimizers() const { return optimizers_; }
+
  protected:
-  // Names a model of the task. REQUIRES: each name once.
+  // Names a model of the task. Throws c10::ValueError for a name twice.
   void AddModel(std::string name, std::shared_ptr<torch::nn::Module> model);
+  void AddModel(std::string name, std::shared_ptr<Model> model);
+
+  // Names an optimizer, so that schedules find it and its state is saved.
+  // Borrows it. Throws c10::ValueError for a name twice.
+  void AddOptimizer(std::string name, Optimizer& optimizer);
 
  private:
-  std::vector<std::pair<std::string, std::shared_ptr<torch::nn::Module>>>
-      models_;
+  std::vector<std::pair<std::string, std::shared_ptr<Model>>> models_;
+  std::vector<NamedOptimizer> optimizers_;
 };
 
 // A task whose batches are of type B.
@@ -109,6 +173,20 @@ class TaskOf : public Task {
   StepOutput EvalStep(const AnyBatch& batch, StepContext& step) final {
     return EvalStep(batch.As<B>(), step);
   }
+};
+
+// A task that evaluates a whole dataset at once, on one device, instead of
+// batch by batch: it has EvaluateDataset and no EvalStep.
+template <BatchType B>
+class DatasetTaskOf : public TaskOf<B> {
+ public:
+  // The metrics of all that the loader gives; it stands before its first batch,
+  // and gives AnyBatch. Called without gradients and with the models in
+  // evaluation mode.
+  Metrics EvaluateDataset(Loader& loader, StepContext& step) override = 0;
+
+  bool evaluates_dataset() const final { return true; }
+  StepOutput EvalStep(const B&, StepContext&) final { return {}; }
 };
 
 }  // namespace trainyard

@@ -21,6 +21,8 @@ int64_t RoundedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 void CheckTrainOptions(const TrainOptions& options) {
   TORCH_CHECK_VALUE(options.data != nullptr, "Train: there is no data");
+  TORCH_CHECK_VALUE(options.data->size() > 0,
+                    "Train: the data is empty: it has no samples");
   CheckAtLeast("num_epochs", options.num_epochs, 0);
   CheckAtLeast("max_updates", options.max_updates, 0);
   TORCH_CHECK_VALUE(
@@ -31,33 +33,61 @@ void CheckTrainOptions(const TrainOptions& options) {
   CheckAtLeast("per_device_batch_size", options.per_device_batch_size, 1);
   CheckAtLeast("eval_per_device_batch_size", options.eval_per_device_batch_size,
                0);
+  CheckAtLeast("max_micro_batch_size", options.max_micro_batch_size, 0);
   CheckAtLeast("grad_accum_steps", options.grad_accum_steps, 1);
   std::set<std::string> names = {"train"};
-  if (options.eval_data != nullptr) names.insert("eval");
+  if (options.eval_data != nullptr) {
+    TORCH_CHECK_VALUE(options.eval_data->size() > 0,
+                      "Train: eval_data is empty: it has no samples");
+    names.insert("eval");
+  }
   for (const EvalSet& set : options.eval_sets) {
     TORCH_CHECK_VALUE(set.data != nullptr, "Train: evaluation set \"", set.name,
                       "\" has no data");
+    TORCH_CHECK_VALUE(set.data->size() > 0, "Train: evaluation set \"",
+                      set.name, "\" is empty: it has no samples");
     TORCH_CHECK_VALUE(!set.name.empty() && names.insert(set.name).second,
                       "Train: an evaluation set is named \"", set.name,
                       "\"; each needs a name of its own, and not \"train\"");
   }
 }
 
-RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend) {
-  RunConfig config{
-      .backend = backend.name(),
-      .device = backend.device().str(),
-      .num_processes = backend.num_processes(),
-      .seed = static_cast<int64_t>(options.seed),
-      .per_device_batch_size = options.per_device_batch_size,
-      .eval_per_device_batch_size = options.eval_per_device_batch_size > 0
-                                        ? options.eval_per_device_batch_size
-                                        : options.per_device_batch_size,
-      .grad_accum_steps = options.grad_accum_steps};
+MicroBatch MicroBatchOf(const TrainOptions& options) {
+  MicroBatch split{.size = options.per_device_batch_size,
+                   .grad_accum_steps = 1};
+  if (options.max_micro_batch_size > 0) {
+    split = SplitBatch(split.size, options.max_micro_batch_size);
+  }
+  split.grad_accum_steps *= options.grad_accum_steps;
+  return split;
+}
+
+int64_t EvalBatchSizeOf(const TrainOptions& options) {
+  return options.eval_per_device_batch_size > 0
+             ? options.eval_per_device_batch_size
+             : MicroBatchOf(options).size;
+}
+
+RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
+                        const LoaderLengths& lengths) {
+  const MicroBatch split = MicroBatchOf(options);
+  RunConfig config{.backend = backend.name(),
+                   .device = backend.device().str(),
+                   .num_processes = backend.num_processes(),
+                   .seed = static_cast<int64_t>(options.seed),
+                   .per_device_batch_size = split.size,
+                   .eval_per_device_batch_size = EvalBatchSizeOf(options),
+                   .grad_accum_steps = split.grad_accum_steps,
+                   .batches_per_epoch = lengths.train,
+                   .eval_batches = lengths.eval,
+                   .clip = ToString(options.clip),
+                   .evaluate = ToString(options.evaluate),
+                   .checkpoint = "never",
+                   .report = ToString(options.report)};
   config.total_batch_size = config.per_device_batch_size *
                             config.num_processes * config.grad_accum_steps;
-  config.batches_per_epoch =
-      RoundedUp(options.data->size(), config.per_device_batch_size);
+  config.eval_total_batch_size =
+      config.eval_per_device_batch_size * config.num_processes;
   if (const int64_t limit = LimitBatches(options.max_batches_per_epoch)) {
     config.batches_per_epoch = std::min(config.batches_per_epoch, limit);
   }

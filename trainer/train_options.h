@@ -2,7 +2,7 @@
 // follow from it.
 //
 //   TrainOptions options{.data = train, .num_epochs = 5};
-//   const RunConfig config = MakeRunConfig(options, *backend);
+//   const RunConfig config = MakeRunConfig(options, *backend, {.train = 469});
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TRAIN_OPTIONS_H_
@@ -15,8 +15,10 @@
 #include "backends/backend.h"
 #include "schedulers/per_group.h"
 #include "trainer/data/dataset.h"
+#include "trainer/micro_batch.h"
 #include "trainer/optim/clip.h"
 #include "trainer/run_config.h"
+#include "trainer/schedule_set.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {
@@ -25,12 +27,6 @@ namespace trainyard {
 struct EvalSet {
   std::string name;
   DatasetPtr data;
-};
-
-// A schedule of one field of the optimizer, e.g. "weight_decay".
-struct FieldSchedule {
-  std::string field;
-  GroupSchedules schedule;
 };
 
 struct TrainOptions {
@@ -54,8 +50,14 @@ struct TrainOptions {
   int64_t max_batches_per_epoch = 0;
   int64_t max_eval_batches = 0;
 
+  // When to report the means of the training metrics to OnReport.
+  Period report = Every(Batches(100));
+
   // Samples per batch on each device. REQUIRES: >= 1.
   int64_t per_device_batch_size = 8;
+  // If more does not fit into memory: the batch is trained on in equal parts of
+  // at most this many samples, which changes nothing else. 0: no limit.
+  int64_t max_micro_batch_size = 0;
   // 0: the same. Evaluation keeps no gradients, so more may fit.
   int64_t eval_per_device_batch_size = 0;
   // Batches per update. REQUIRES: >= 1.
@@ -65,8 +67,11 @@ struct TrainOptions {
   // Of the learning rate, stepped once per update: one schedule for all groups
   // or, by PerGroup, one for each. None: constant.
   GroupSchedules schedule = {};
-  // Of other fields, stepped alike.
+  // Of other fields, other optimizers, or stepped otherwise.
   std::vector<FieldSchedule> schedules = {};
+
+  // Whether the history of an earlier run of this trainer is forgotten.
+  bool reset_history = true;
 
   // Decides the order of samples. Weights and dropout follow torch's own
   // generator.
@@ -81,8 +86,21 @@ struct TrainOptions {
 // run can have.
 void CheckTrainOptions(const TrainOptions& options);
 
+// The batches that loaders have in an epoch.
+struct LoaderLengths {
+  int64_t train = 0;
+  // Of all evaluation sets together.
+  int64_t eval = 0;
+};
+
+// The part of a batch that is trained on at a time, and the rest of the options
+// that follow from it. REQUIRES: checked options.
+MicroBatch MicroBatchOf(const TrainOptions& options);
+int64_t EvalBatchSizeOf(const TrainOptions& options);
+
 // REQUIRES: checked options.
-RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend);
+RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
+                        const LoaderLengths& lengths);
 
 }  // namespace trainyard
 

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "tracking/metrics.h"
 #include "trainer/cancellation.h"
 #include "trainer/data/loader.h"
-#include "trainer/data/sampler.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
 #include "trainer/limit_batches.h"
-#include "trainer/optim/scheduled_field.h"
+#include "trainer/schedule_set.h"
 #include "trainer/step_runner.h"
 
 namespace trainyard {
@@ -26,80 +26,127 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Loader TrainLoader(const TrainOptions& options) {
-  return {options.data,
-          std::make_shared<ShuffledSampler>(options.data->size(), options.seed),
-          {.batch_size = options.per_device_batch_size}};
-}
-
-Loader EvalLoader(const DatasetPtr& data, int64_t batch_size) {
-  return {data,
-          std::make_shared<SequentialSampler>(data->size()),
-          {.batch_size = batch_size}};
-}
-
 struct EvalRun {
   std::string name;
   Loader loader;
 };
 
-std::vector<EvalRun> EvalRuns(const TrainOptions& options, int64_t batch_size) {
+std::vector<EvalRun> EvalRuns(Task& task, const TrainOptions& options) {
   std::vector<EvalRun> runs;
+  const int64_t batch_size = EvalBatchSizeOf(options);
   if (options.eval_data != nullptr) {
-    runs.push_back({"eval", EvalLoader(options.eval_data, batch_size)});
+    runs.push_back({"eval", task.EvalLoader({options.eval_data, batch_size})});
   }
   for (const EvalSet& set : options.eval_sets) {
-    runs.push_back({set.name, EvalLoader(set.data, batch_size)});
+    runs.push_back({set.name, task.EvalLoader({set.data, batch_size})});
   }
   return runs;
+}
+
+int64_t BatchesOf(const std::vector<EvalRun>& evals) {
+  int64_t batches = 0;
+  for (const EvalRun& eval : evals) batches += eval.loader.batches_per_epoch();
+  return batches;
+}
+
+void AddMeans(MetricMeans& means, const StepOutput& output) {
+  if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
+  for (const auto& [name, value] : output.metrics) {
+    means.Add(name, value, output.weight);
+  }
 }
 
 }  // namespace
 
 // What lives as long as one call of Train.
 struct Trainer::Run {
-  Run(const TrainOptions& run_options, const Backend& backend)
+  Run(const TrainOptions& run_options, Task& task, const Backend& backend)
       : options(run_options),
-        config(MakeRunConfig(options, backend)),
-        loader(TrainLoader(options)),
-        evals(EvalRuns(options, config.eval_per_device_batch_size)) {
+        loader(task.TrainLoader(
+            {options.data, MicroBatchOf(options).size, options.seed})),
+        evals(EvalRuns(task, options)),
+        config(MakeRunConfig(options, backend,
+                             {.train = loader.batches_per_epoch(),
+                              .eval = BatchesOf(evals)})) {
     if (options.handle_signals) cancellation.emplace();
   }
 
-  void AddSchedule(Optimizer& optimizer, const std::string& field,
-                   const GroupSchedules& schedule) {
-    if (schedule.empty()) return;
-    fields.emplace_back(optimizer, field, schedule,
-                        RunLength{.num_epochs = config.num_epochs,
-                                  .updates_per_epoch = config.updates_per_epoch,
-                                  .total_updates = config.max_updates});
-  }
-
   const TrainOptions& options;
-  const RunConfig config;
   Loader loader;
   std::vector<EvalRun> evals;
-  std::vector<ScheduledField> fields;
+  const RunConfig config;
+  ScheduleSet schedules;
   std::optional<StepRunner> steps;
   std::optional<Cancellation> cancellation;
   const Clock::time_point start = Clock::now();
 
   RunResult result;
   Progress progress;
-  // Where the last evaluation was made; -1: nowhere.
+  // Where the last ones were made; -1: nowhere.
   int64_t evaluated_at_batch = -1;
+  int64_t reported_at_batch = 0;
   double eval_seconds = 0;
   MetricMeans epoch_means;
+  // Kept only if somebody hears the report.
+  bool reports = false;
+  MetricMeans report_means;
 };
 
 Trainer::Trainer(std::unique_ptr<Task> task, Optimizer& optimizer,
                  Backend& backend)
-    : task_(std::move(task)),
-      optimizer_(optimizer),
-      backend_(backend),
-      callbacks_(control_) {
+    : Trainer(std::move(task), &optimizer, backend) {}
+
+Trainer::Trainer(std::unique_ptr<Task> task, Backend& backend)
+    : Trainer(std::move(task), nullptr, backend) {}
+
+Trainer::Trainer(std::unique_ptr<Task> task, Optimizer* optimizer,
+                 Backend& backend)
+    : task_(std::move(task)), backend_(backend), callbacks_(control_) {
   TORCH_CHECK_VALUE(task_ != nullptr, "Trainer: there is no task");
+  if (optimizer != nullptr) optimizers_.push_back({"optimizer", optimizer});
+  for (const NamedOptimizer& own : task_->optimizers()) {
+    TORCH_CHECK_VALUE(own.name != "optimizer" && own.optimizer != optimizer,
+                      "Trainer: optimizer \"", own.name,
+                      "\" is the task's and is given to the trainer, too; use "
+                      "Trainer(task, backend)");
+    optimizers_.push_back(own);
+  }
+  TORCH_CHECK_VALUE(!optimizers_.empty(),
+                    "Trainer: there is no optimizer; give it one, or let the "
+                    "task call AddOptimizer");
   task_->To(backend_.device());
+  // The task's methods come before all callbacks.
+  if (auto* callback = dynamic_cast<Callback*>(task_.get())) {
+    callbacks_.Add(*callback, {.priority = std::numeric_limits<int>::min()});
+  }
+}
+
+Optimizer& Trainer::FindOptimizer(const std::string& name) const {
+  if (name.empty()) return *optimizers_.front().optimizer;
+  std::string names;
+  for (const NamedOptimizer& item : optimizers_) {
+    if (item.name == name) return *item.optimizer;
+    names += " \"" + item.name + "\"";
+  }
+  TORCH_CHECK_VALUE(false, "Train: a schedule is for the optimizer \"", name,
+                    "\"; there is", names);
+}
+
+void Trainer::AddSchedules(Run& run) {
+  const RunLength length{.num_epochs = run.config.num_epochs,
+                         .updates_per_epoch = run.config.updates_per_epoch,
+                         .total_updates = run.config.max_updates,
+                         .batches_per_epoch = run.config.batches_per_epoch,
+                         .eval_batches = run.config.eval_batches};
+  run.schedules.Add({.schedule = run.options.schedule}, FindOptimizer(""),
+                    length);
+  for (const FieldSchedule& item : run.options.schedules) {
+    run.schedules.Add(item, FindOptimizer(item.optimizer), length);
+  }
+  TORCH_CHECK_VALUE(!run.schedules.has_metric_schedules() ||
+                        (!run.evals.empty() && !run.options.evaluate.never()),
+                    "Train: a schedule watches a metric, but nothing is "
+                    "evaluated; set eval_data and evaluate");
 }
 
 // Callbacks are added after construction: its end is told before the first run.
@@ -111,20 +158,19 @@ void Trainer::FireInitEnd() {
 
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
-  Run run(options, backend_);
-  run.AddSchedule(optimizer_, "lr", options.schedule);
-  for (const FieldSchedule& item : options.schedules) {
-    run.AddSchedule(optimizer_, item.field, item.schedule);
-  }
-  for (ScheduledField& field : run.fields) field.Apply(0);
+  Run run(options, *task_, backend_);
+  AddSchedules(run);
   run.result.state = {.grad_accum_steps = run.config.grad_accum_steps,
                       .num_processes = run.config.num_processes};
-  run.steps.emplace(StepRunner::Parts{*task_, optimizer_, backend_, callbacks_,
-                                      run.result.state},
-                    options.clip, run.fields);
-  history_.Reset();
+  StepRunner::Parts parts{*task_, {}, backend_, callbacks_, run.result.state};
+  for (const NamedOptimizer& item : optimizers_) {
+    parts.optimizers.push_back(item.optimizer);
+    item.optimizer->ZeroGrad();
+  }
+  run.steps.emplace(std::move(parts), options.clip, &run.schedules);
+  run.reports = callbacks_.Hears<Report>() && !options.report.never();
+  if (options.reset_history) history_->Reset();
   control_.Reset();
-  optimizer_.ZeroGrad();
   try {
     FireInitEnd();
     RunEpochs(run);
@@ -149,6 +195,7 @@ void Trainer::RunEpochs(Run& run) {
       run.evaluated_at_batch != run.progress.batches) {
     EvaluateAll(run);
   }
+  if (run.reported_at_batch != run.progress.batches) ReportMeans(run);
 }
 
 bool Trainer::RunEpoch(Run& run) {
@@ -165,40 +212,47 @@ bool Trainer::RunEpoch(Run& run) {
   for (int64_t left = batches; left > 0 && !ended; --left) {
     before = run.progress;
     RunStep(run, left);
-    if (left > 1) {  // after the last batch the epoch is counted first
-      EvaluateIfDue(run, before);
-      task_->SetTraining(true);
-    }
-    ended = ShouldEnd(run);
+    // After the last batch the epoch is counted first.
+    ended = left > 1 ? DoWhatIsDue(run, before) : ShouldEnd(run);
   }
-  for (const auto& [name, value] : run.epoch_means.Read()) {
-    history_.Update("train_" + name, value);
+  for (const auto& [name, value] : run.epoch_means.Read(backend_)) {
+    history_->Update("train_" + name, value);
   }
   if (ended) return false;
-  callbacks_.Fire(TrainEpochEnd{state, history_});
+  run.schedules.Step(StepOn::kEpoch);
+  callbacks_.Fire(TrainEpochEnd{state, *history_});
   ++run.progress.epochs;
   EvaluateIfDue(run, before);
-  callbacks_.Fire(EpochEnd{state, history_});
-  history_.IncrementEpoch();
+  callbacks_.Fire(EpochEnd{state, *history_});
+  history_->IncrementEpoch();
   ++state.epoch;
   state.ResetEpoch();
+  ended = DoWhatIsDue(run, before);
   // A stop asked for at the very end has nothing left to stop.
-  return state.epoch == run.config.num_epochs || !ShouldEnd(run);
+  return state.epoch == run.config.num_epochs || !ended;
 }
 
 void Trainer::RunStep(Run& run, int64_t batches_left) {
   const AnyBatch batch = run.loader.Next()->To(backend_.device());
   const StepOutput output = run.steps->Run(batch, batches_left);
-  if (output.loss.defined()) {
-    run.epoch_means.Add("loss", output.loss, output.weight);
-  }
-  for (const auto& [name, value] : output.metrics) {
-    run.epoch_means.Add(name, value, output.weight);
-  }
+  AddMeans(run.epoch_means, output);
+  if (run.reports) AddMeans(run.report_means, output);
   ++run.progress.batches;
   run.progress.updates = run.result.state.optimizer_step;
   run.progress.samples = run.result.state.samples_seen;
   run.progress.seconds = SecondsSince(run.start);
+}
+
+bool Trainer::DoWhatIsDue(Run& run, const Progress& before) {
+  if (run.evaluated_at_batch != run.progress.batches) {
+    EvaluateIfDue(run, before);
+    task_->SetTraining(true);
+    if (ShouldEnd(run)) return true;
+  }
+  if (run.reports && run.options.report.Due(before, run.progress)) {
+    ReportMeans(run);
+  }
+  return ShouldEnd(run);
 }
 
 void Trainer::EvaluateIfDue(Run& run, const Progress& before) {
@@ -210,16 +264,30 @@ void Trainer::EvaluateIfDue(Run& run, const Progress& before) {
 void Trainer::EvaluateAll(Run& run) {
   const Clock::time_point start = Clock::now();
   task_->SetTraining(false);
+  Metrics all;
   for (EvalRun& eval : run.evals) {
     const Metrics metrics = trainyard::Evaluate(
         {*task_, backend_, callbacks_, run.result.state}, eval.loader,
         {.name = eval.name,
          .max_batches = LimitBatches(run.options.max_eval_batches)});
-    for (const auto& [name, value] : metrics) history_.Update(name, value);
+    for (const auto& [name, value] : metrics) history_->Update(name, value);
     callbacks_.Fire(EvalEnd{run.result.state, eval.name, metrics});
+    all.insert(metrics.begin(), metrics.end());
   }
+  if (!run.evals.empty()) run.schedules.Observe(all);
   run.evaluated_at_batch = run.progress.batches;
   run.eval_seconds += SecondsSince(start);
+}
+
+void Trainer::ReportMeans(Run& run) {
+  run.reported_at_batch = run.progress.batches;
+  if (!run.reports) return;
+  Metrics metrics;
+  for (const auto& [name, value] : run.report_means.Read(backend_)) {
+    metrics["train_" + name] = value;
+  }
+  run.report_means.Reset();
+  callbacks_.Fire(Report{run.result.state, metrics});
 }
 
 bool Trainer::ShouldEnd(const Run& run) {
@@ -228,6 +296,7 @@ bool Trainer::ShouldEnd(const Run& run) {
 }
 
 void Trainer::EndEarly(Run& run) {
+  if (run.reported_at_batch != run.progress.batches) ReportMeans(run);
   if (run.cancellation && run.cancellation->requested()) {
     run.result.ending = RunEnding::kCancelled;
     run.result.message = run.cancellation->signal_name();
@@ -242,15 +311,20 @@ void Trainer::EndEarly(Run& run) {
 std::exception_ptr Trainer::EndRun(Run& run) {
   run.result.seconds = SecondsSince(run.start);
   run.result.train_seconds = run.result.seconds - run.eval_seconds;
-  for (ScheduledField& field : run.fields) field.Restore();
-  return callbacks_.FireToAll(RunEnd{run.result.state, history_,
+  run.schedules.Restore();
+  return callbacks_.FireToAll(RunEnd{run.result.state, *history_,
                                      run.result.ending, run.result.message});
 }
 
 Metrics Trainer::Evaluate(DatasetPtr data, int64_t per_device_batch_size) {
   TORCH_CHECK_VALUE(data != nullptr, "Evaluate: there is no data");
+  TORCH_CHECK_VALUE(data->size() > 0,
+                    "Evaluate: the data is empty: it has no samples");
+  TORCH_CHECK_VALUE(per_device_batch_size >= 1,
+                    "Evaluate: per_device_batch_size is ",
+                    per_device_batch_size, "; it must be at least 1");
   const std::string name = "evaluation";
-  Loader loader = EvalLoader(data, per_device_batch_size);
+  Loader loader = task_->EvalLoader({data, per_device_batch_size});
   const StepState state{.num_processes = backend_.num_processes()};
   FireInitEnd();
   task_->SetTraining(false);

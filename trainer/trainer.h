@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/backend.h"
 #include "callbacks/callback_handler.h"
@@ -48,6 +49,9 @@ class Trainer {
   // backend's device.
   Trainer(std::unique_ptr<Task> task, Optimizer& optimizer, Backend& backend);
 
+  // For a task that has its optimizers itself, added by AddOptimizer.
+  Trainer(std::unique_ptr<Task> task, Backend& backend);
+
   // Adds a callback: a variable is borrowed, a temporary kept.
   template <class T>
   auto& Add(T&& callback, AddOptions options = {}) {
@@ -64,31 +68,44 @@ class Trainer {
   // A Markdown table of which callback runs when.
   std::string DescribeCallbacks() const { return callbacks_.Describe(); }
 
-  const RunHistory& history() const { return history_; }
+  // Keeps the history in an object of the user's, borrowed, from now on.
+  void UseHistory(RunHistory& history) { history_ = &history; }
+  const RunHistory& history() const { return *history_; }
+
   const Task& task() const { return *task_; }
 
  private:
   struct Run;
 
+  Trainer(std::unique_ptr<Task> task, Optimizer* optimizer, Backend& backend);
+
+  Optimizer& FindOptimizer(const std::string& name) const;
+  void AddSchedules(Run& run);
   void FireInitEnd();
   void RunEpochs(Run& run);
   // Whether the epoch came to its end, with more to come or none left.
   bool RunEpoch(Run& run);
   void RunStep(Run& run, int64_t batches_left);
+  // Does what has become due since `before`. Returns whether the run is to end
+  // here.
+  bool DoWhatIsDue(Run& run, const Progress& before);
   void EvaluateIfDue(Run& run, const Progress& before);
   void EvaluateAll(Run& run);
+  void ReportMeans(Run& run);
   // Whether a stop or cancellation was asked for, on any process.
   bool ShouldEnd(const Run& run);
   void EndEarly(Run& run);
   std::exception_ptr EndRun(Run& run);
 
   std::unique_ptr<Task> task_;
-  Optimizer& optimizer_;
+  // The one of the constructor first, then the task's.
+  std::vector<NamedOptimizer> optimizers_;
   Backend& backend_;
   bool init_end_fired_ = false;
   Control control_;
   CallbackHandler callbacks_;
-  InMemoryRunHistory history_;
+  InMemoryRunHistory own_history_;
+  RunHistory* history_ = &own_history_;
 };
 
 }  // namespace trainyard

@@ -12,8 +12,10 @@ INTERFACES = [
     "//backends:backend",
     "//callbacks:callback",
     "//callbacks:callback_handler",
+    "//schedulers:metric_schedule",
     "//schedulers:per_group",
     "//schedulers:schedule",
+    "//tracking:metric_reducer",
     "//tracking:metrics",
     "//tracking:run_history",
 ]

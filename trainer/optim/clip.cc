@@ -103,6 +103,20 @@ Clip ClipWith(Clip::Function function) {
   return {.kind = Clip::Kind::kFunction, .function = std::move(function)};
 }
 
+std::string ToString(const Clip& clip) {
+  switch (clip.kind) {
+    case Clip::Kind::kNorm:
+      return c10::str("norm ", clip.limit);
+    case Clip::Kind::kValue:
+      return c10::str("value ", clip.limit);
+    case Clip::Kind::kFunction:
+      return "function";
+    case Clip::Kind::kNone:
+      break;
+  }
+  return "none";
+}
+
 at::Tensor GradientNorm(const std::vector<at::Tensor>& gradients) {
   if (gradients.empty()) return at::zeros({});
   if (gradients.front().is_cpu()) {

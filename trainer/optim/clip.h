@@ -12,6 +12,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace trainyard {
@@ -30,6 +31,9 @@ Clip ClipNorm(double max_norm);
 Clip ClipValue(double max_value);
 // REQUIRES: the function is not null.
 Clip ClipWith(Clip::Function function);
+
+// "none", "norm 1", "value 0.5", "function".
+std::string ToString(const Clip& clip);
 
 // The 2-norm of all gradients together, a scalar on their device. Zero for an
 // empty list.

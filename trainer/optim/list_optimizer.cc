@@ -204,10 +204,7 @@ std::vector<NamedTensor> ListOptimizer::State() const {
       }
     }
   }
-  std::sort(named.begin(), named.end(),
-            [](const NamedTensor& a, const NamedTensor& b) {
-              return a.name < b.name;
-            });
+  SortByName(named);
   return named;
 }
 

@@ -21,6 +21,16 @@ void ScheduledField::Apply(int64_t update) {
   }
 }
 
+std::vector<MetricSchedule*> ScheduledField::MetricSchedules() {
+  std::vector<MetricSchedule*> found;
+  for (const Group& group : groups_) {
+    if (auto* metric = dynamic_cast<MetricSchedule*>(group.schedule.get())) {
+      found.push_back(metric);
+    }
+  }
+  return found;
+}
+
 void ScheduledField::Restore() {
   for (const Group& group : groups_) *group.value = group.base;
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "schedulers/metric_schedule.h"
 #include "schedulers/per_group.h"
 #include "schedulers/schedule.h"
 #include "trainer/optim/optimizer.h"
@@ -27,6 +28,9 @@ class ScheduledField {
                  const GroupSchedules& schedules, const RunLength& run);
 
   void Apply(int64_t update);
+
+  // Those of its schedules that want to be shown a metric, one per group.
+  std::vector<MetricSchedule*> MetricSchedules();
 
   // Puts the configured values back.
   void Restore();

@@ -1,0 +1,138 @@
+// A small transformer learns to write like the licences that every Debian
+// machine has:
+//
+//   tools/bazel run //tools/examples:char_lm -- --epochs=3
+//
+// Paragraphs have different lengths, so batches have different numbers of
+// characters: the loss is weighted by characters, and a window of several
+// batches has exactly the gradient of one large batch.
+#include <ATen/Context.h>
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/multinomial.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+#include <absl/flags/flag.h>
+#include <absl/strings/str_format.h>
+
+#include <string>
+
+#include "backends/make_backend.h"
+#include "callbacks/epoch_table.h"
+#include "callbacks/progress_bar.h"
+#include "schedulers/cosine.h"
+#include "tools/examples/char_text.h"
+#include "tools/examples/char_transformer.h"
+#include "tools/examples/parse_flags.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/main.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/trainer.h"
+
+ABSL_FLAG(std::string, text, "/usr/share/common-licenses",
+          "File, or folder of files, to learn from.");
+ABSL_FLAG(int64_t, epochs, 3, "Passes over the text.");
+ABSL_FLAG(int64_t, max_updates, 0,
+          "Ends the run after this many updates, if that comes first. 0: no "
+          "limit.");
+ABSL_FLAG(int64_t, length, 160, "Characters of a paragraph; the rest is cut.");
+ABSL_FLAG(int64_t, batch_size, 8, "Paragraphs per batch.");
+ABSL_FLAG(int64_t, grad_accum_steps, 2, "Batches per update.");
+ABSL_FLAG(double, lr, 3e-3, "Highest learning rate.");
+ABSL_FLAG(uint64_t, seed, 1, "Decides weights and order.");
+
+namespace {
+
+using namespace trainyard;  // NOLINT: an example, in a program of its own
+
+struct Paragraphs {
+  at::Tensor numbers;
+  auto tensors() { return std::tie(numbers); }
+};
+
+class CharTask final : public TaskOf<Paragraphs> {
+ public:
+  explicit CharTask(CharTransformer model) : model_(std::move(model)) {
+    AddModel("model", model_.ptr());
+  }
+
+  StepOutput TrainStep(const Paragraphs& batch, StepContext& step) override {
+    const at::Tensor input = batch.numbers.slice(1, 0, -1);
+    const at::Tensor target = batch.numbers.slice(1, 1);
+    const at::Tensor logits = model_->forward(input);
+    step.ForwardDone(logits);
+    return {.loss = at::cross_entropy_loss(logits.flatten(0, 1),
+                                           target.flatten(), /*weight=*/{},
+                                           at::Reduction::Mean, kPadding),
+            .weight = target.ne(kPadding).sum().item<double>()};
+  }
+
+  StepOutput EvalStep(const Paragraphs& batch, StepContext& step) override {
+    StepOutput output = TrainStep(batch, step);
+    output.metrics.emplace_back("perplexity", output.loss);
+    return output;
+  }
+
+  MetricReducers EvalReducers() const override {
+    return {{"perplexity", ReduceExpOfMean()}};
+  }
+
+ private:
+  CharTransformer model_;
+};
+
+// What the model writes after nothing.
+std::string Written(CharTransformer& model, const CharText& text,
+                    int64_t length) {
+  const at::NoGradGuard no_gradients;
+  model->eval();
+  std::vector<int64_t> numbers = {kPadding};
+  while (static_cast<int64_t>(numbers.size()) <= length) {
+    const at::Tensor logits = model->forward(at::tensor(numbers).unsqueeze(0));
+    const auto next = at::multinomial(at::softmax(logits[0][-1] / 0.7, 0), 1)
+                          .item<int64_t>();
+    if (next == kPadding) break;
+    numbers.push_back(next);
+  }
+  return text.Decode(numbers);
+}
+
+int Run() {
+  const int64_t length = absl::GetFlag(FLAGS_length);
+  const CharText text = ReadCharText(absl::GetFlag(FLAGS_text), length);
+  absl::PrintF("%d paragraphs to learn from, %d to test, %d characters\n",
+               text.train.size(0), text.test.size(0), text.alphabet.size());
+  at::manual_seed(absl::GetFlag(FLAGS_seed));
+  CharTransformer model(CharTransformerOptions{
+      .vocabulary = text.vocabulary(), .length = length});
+  AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
+  trainer.Add(ProgressBar());
+  trainer.Add(EpochTable());
+  const DatasetPtr test = MakeTensorDataset(Paragraphs{text.test});
+  const double before = trainer.Evaluate(test, 16).at("evaluation_perplexity");
+  const RunResult result =
+      trainer.Train({.data = MakeTensorDataset(Paragraphs{text.train}),
+                     .eval_data = test,
+                     .num_epochs = absl::GetFlag(FLAGS_epochs),
+                     .max_updates = absl::GetFlag(FLAGS_max_updates),
+                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                     .grad_accum_steps = absl::GetFlag(FLAGS_grad_accum_steps),
+                     .clip = ClipNorm(1.0),
+                     .schedule = Cosine({.warmup = Updates(20)}),
+                     .seed = absl::GetFlag(FLAGS_seed)});
+  if (result.ending == RunEnding::kCancelled) return ExitCode(result.ending);
+  absl::PrintF("perplexity: %.2f before, %.2f after\n", before,
+               trainer.history().Latest("eval_perplexity"));
+  absl::PrintF("it writes: %s\n", Written(model, text, length - 1));
+  return ExitCode(result.ending);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  trainyard::ParseFlags(argc, argv,
+                        "trains a small transformer to write characters");
+  return Main(Run);
+}

@@ -1,0 +1,165 @@
+#include "trainer/schedule_set.h"
+
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "schedulers/linear.h"
+#include "schedulers/plateau.h"
+#include "trainer/optim/adamw.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Halves the value with everything it counts.
+class Halving final : public Schedule {
+ public:
+  double ValueAt(int64_t count, double base) const override {
+    for (; count > 0; --count) base /= 2;
+    return base;
+  }
+};
+
+ScheduleFactory Halve() {
+  return [](const RunLength&) { return std::make_unique<Halving>(); };
+}
+
+class ScheduleSetTest : public ::testing::Test {
+ protected:
+  static AdamW MakeOptimizer() {
+    return AdamW({at::ones({2}).requires_grad_()}, {.lr = 8});
+  }
+  std::string MessageOf(const std::function<void()>& function) {
+    try {
+      function();
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  }
+
+  AdamW optimizer_ = MakeOptimizer(), other_ = MakeOptimizer();
+  double& lr_ = optimizer_.Field(0, "lr");
+  double& other_lr_ = other_.Field(0, "lr");
+  RunLength run_{.num_epochs = 3,
+                 .updates_per_epoch = 10,
+                 .total_updates = 30,
+                 .batches_per_epoch = 20,
+                 .eval_batches = 7};
+  ScheduleSet set_;
+};
+
+TEST_F(ScheduleSetTest, EachMovesWithWhatItCounts) {
+  set_.Add({"lr", Halve(), "", StepOn::kUpdate}, optimizer_, run_);
+  set_.Add({"weight_decay", Halve(), "", StepOn::kEpoch}, optimizer_, run_);
+  set_.Add({"beta1", Halve(), "", StepOn::kBatch}, optimizer_, run_);
+  set_.Add({"beta2", Halve(), "", StepOn::kRequest}, optimizer_, run_);
+  const double decay = optimizer_.Field(0, "weight_decay");
+  const double beta1 = optimizer_.Field(0, "beta1");
+  const double beta2 = optimizer_.Field(0, "beta2");
+  set_.Step(StepOn::kUpdate, &optimizer_);
+  EXPECT_EQ(lr_, 4);
+  EXPECT_EQ(optimizer_.Field(0, "weight_decay"), decay);
+  set_.Step(StepOn::kEpoch);
+  EXPECT_EQ(optimizer_.Field(0, "weight_decay"), decay / 2);
+  set_.Step(StepOn::kBatch);
+  set_.Step(StepOn::kBatch);
+  EXPECT_EQ(optimizer_.Field(0, "beta1"), beta1 / 4);
+  set_.Step(StepOn::kRequest, &optimizer_);
+  EXPECT_EQ(optimizer_.Field(0, "beta2"), beta2 / 2);
+  EXPECT_EQ(lr_, 4);
+  set_.Restore();
+  EXPECT_EQ(lr_, 8);
+  EXPECT_EQ(optimizer_.Field(0, "beta1"), beta1);
+}
+
+TEST_F(ScheduleSetTest, AnUpdateMovesTheSchedulesOfItsOwnOptimizer) {
+  set_.Add({"lr", Halve(), "one"}, optimizer_, run_);
+  set_.Add({"lr", Halve(), "other"}, other_, run_);
+  set_.Step(StepOn::kUpdate, &other_);
+  EXPECT_EQ(lr_, 8);
+  EXPECT_EQ(other_lr_, 4);
+}
+
+// Lengths are in what the schedule counts: each of these falls to 0 over the
+// whole run.
+TEST_F(ScheduleSetTest, ARunIsAsLongAsWhatItCounts) {
+  const auto length = [&](StepOn on) {
+    RunLength seen;
+    ScheduleSet set;
+    set.Add({"lr",
+             [&](const RunLength& run) {
+               seen = run;
+               return std::make_unique<Halving>();
+             },
+             "", on},
+            optimizer_, run_);
+    set.Restore();
+    return std::vector<int64_t>{seen.num_epochs, seen.updates_per_epoch,
+                                seen.total_updates};
+  };
+  EXPECT_EQ(length(StepOn::kUpdate), (std::vector<int64_t>{3, 10, 30}));
+  EXPECT_EQ(length(StepOn::kBatch), (std::vector<int64_t>{3, 20, 60}));
+  EXPECT_EQ(length(StepOn::kEpoch), (std::vector<int64_t>{3, 1, 3}));
+  EXPECT_EQ(length(StepOn::kRequest), (std::vector<int64_t>{3, 10, 30}));
+}
+
+// What is known only when the run starts is there to calculate with.
+TEST_F(ScheduleSetTest, AFactoryCalculatesWithTheLengthsOfTheRun) {
+  const auto schedule = [](const RunLength& run) {
+    const double updates = run.num_epochs * run.updates_per_epoch * 0.5 + 1;
+    const double loaders = run.batches_per_epoch - run.eval_batches;
+    return Linear({.end_ratio = loaders / 13, .length = Updates(updates)})(run);
+  };
+  set_.Add({"lr", schedule}, optimizer_, run_);
+  EXPECT_EQ(lr_, 8);
+}
+
+TEST_F(ScheduleSetTest, ShowsAMetricToThoseWhoWatchOne) {
+  set_.Add({.schedule = OnPlateau({.factor = 0.5, .patience = 0})}, optimizer_,
+           run_);
+  EXPECT_TRUE(set_.has_metric_schedules());
+  set_.Observe({{"eval_loss", 1.0}});
+  EXPECT_EQ(lr_, 8);
+  set_.Observe({{"eval_loss", 1.0}});
+  EXPECT_EQ(lr_, 4);
+  EXPECT_THAT(MessageOf([&] { set_.Observe({{"rare_loss", 1.0}}); }),
+              HasSubstr("schedule of \"lr\" watches \"eval_loss\", which was "
+                        "not measured; there is rare_loss"));
+}
+
+TEST_F(ScheduleSetTest, GoesOnFromASavedState) {
+  const auto fill = [&](ScheduleSet& set) {
+    set.Add({.schedule = OnPlateau({.factor = 0.5, .patience = 0})}, optimizer_,
+            run_);
+    set.Add({"weight_decay", Halve()}, optimizer_, run_);
+  };
+  fill(set_);
+  const double decay = optimizer_.Field(0, "weight_decay");
+  set_.Observe({{"eval_loss", 1.0}});
+  set_.Observe({{"eval_loss", 1.0}});
+  set_.Step(StepOn::kUpdate, &optimizer_);
+  const State state = set_.SaveState();
+  set_.Restore();
+  ScheduleSet resumed;
+  fill(resumed);
+  EXPECT_EQ(lr_, 8);
+  resumed.LoadState(state);
+  EXPECT_EQ(lr_, 4);
+  EXPECT_EQ(optimizer_.Field(0, "weight_decay"), decay / 2);
+  resumed.Observe({{"eval_loss", 1.0}});
+  EXPECT_EQ(lr_, 2);
+}
+
+TEST_F(ScheduleSetTest, RefusesTwoSchedulesOfOneField) {
+  set_.Add({"lr", Halve()}, optimizer_, run_);
+  EXPECT_THAT(MessageOf([&] { set_.Add({"lr", Halve()}, optimizer_, run_); }),
+              HasSubstr("\"lr\" has two schedules"));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,48 @@
+// ScriptModel is a TorchScript model, as Python exports it, trained like one
+// that was written in C++:
+//
+//   auto model = std::make_shared<ScriptModel>(LoadScript("net.pt"));
+//   AdamW optimizer({{.params = TrainableParameters(*model)}}, {.lr = 1e-3});
+//   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
+//
+// A TorchScript file is a program: load only those of people you trust.
+// Thread-compatible.
+#ifndef TRAINYARD_TRAINER_SCRIPT_MODEL_H_
+#define TRAINYARD_TRAINER_SCRIPT_MODEL_H_
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <string>
+#include <vector>
+
+#include "trainer/model.h"
+#include "trainer/named_tensor.h"
+
+namespace trainyard {
+
+class ScriptModel final : public Model {
+ public:
+  // Copies of a torch::jit::Module are the same module.
+  explicit ScriptModel(torch::jit::Module module);
+
+  at::Tensor forward(const at::Tensor& input);
+
+  void SetTraining(bool training) override;
+  void To(at::Device device) override;
+  std::vector<NamedTensor> Parameters() const override;
+  std::vector<NamedTensor> Buffers() const override;
+
+  // For what is particular to TorchScript: save, other methods.
+  torch::jit::Module& module() { return module_; }
+
+ private:
+  torch::jit::Module module_;
+};
+
+// To the CPU. Throws c10::ValueError, naming the file, if it cannot be read.
+torch::jit::Module LoadScript(const std::string& path);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_SCRIPT_MODEL_H_
