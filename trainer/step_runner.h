@@ -57,6 +57,7 @@ class StepRunner final : public StepContext {
   Clip clip_;
   std::span<ScheduledField> schedules_;
   GradWindow window_;
+  double reference_ = 1;
 
   // Of the current step.
   const AnyBatch* batch_ = nullptr;

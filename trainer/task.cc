@@ -42,4 +42,17 @@ std::vector<NamedTensor> Task::State() const {
   return state;
 }
 
+std::vector<ModelTensors> Task::Models() const {
+  std::vector<ModelTensors> models;
+  for (const auto& [name, module] : models_) {
+    ModelTensors& model = models.emplace_back();
+    model.name = name;
+    for (const auto& item : module->named_parameters())
+      model.parameters.push_back({item.key(), item.value()});
+    for (const auto& item : module->named_buffers())
+      model.buffers.push_back({item.key(), item.value()});
+  }
+  return models;
+}
+
 }  // namespace trainyard

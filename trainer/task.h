@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "trainer/data/batch.h"
+#include "trainer/model_tensors.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/optim/param_groups.h"
@@ -86,6 +87,9 @@ class Task {
   // Every parameter and buffer of every model as "<model>.<name>", in name
   // order. A single model's name is left out.
   std::vector<NamedTensor> State() const;
+
+  // The models in the order they were added, as backends prepare them.
+  std::vector<ModelTensors> Models() const;
 
  protected:
   // Names a model of the task. REQUIRES: each name once.

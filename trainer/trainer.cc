@@ -111,6 +111,7 @@ void Trainer::FireInitEnd() {
 
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
+  backend_.Prepare(task_->Models());
   Run run(options, backend_);
   run.AddSchedule(optimizer_, "lr", options.schedule);
   for (const FieldSchedule& item : options.schedules) {
@@ -223,8 +224,9 @@ void Trainer::EvaluateAll(Run& run) {
 }
 
 bool Trainer::ShouldEnd(const Run& run) {
-  return backend_.Any(control_.stop_requested() ||
-                      (run.cancellation && run.cancellation->requested()));
+  return backend_.collectives().Any(
+      control_.stop_requested() ||
+      (run.cancellation && run.cancellation->requested()));
 }
 
 void Trainer::EndEarly(Run& run) {
