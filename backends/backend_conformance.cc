@@ -38,9 +38,10 @@ class Step {
   at::Tensor Run(double share, const UpdateOptions& options) {
     at::Tensor loss;
     backend_.Forward([&] { loss = parameter_.mul(direction_).sum(); });
-    backend_.Backward(loss, share);
+    backend_.Backward(loss, {.share = share});
     backend_.FinishGradients(spy_);
     EXPECT_TRUE(backend_.Update(spy_, options));
+    backend_.EndWindow();
     return spy_.seen;
   }
   at::Tensor parameter() const { return parameter_; }
@@ -96,7 +97,7 @@ TEST_P(BackendConformanceTest, RefusesALossThatCannotBeTrained) {
   const at::Tensor w = at::ones({2}, backend_->device()).requires_grad_();
   const auto message = [&](const at::Tensor& loss) -> std::string {
     try {
-      backend_->Backward(loss, 1);
+      backend_->Backward(loss, {});
     } catch (const c10::ValueError& e) {
       return e.what();
     }
@@ -113,10 +114,10 @@ TEST_P(BackendConformanceTest, CountsItsProcesses) {
   EXPECT_GE(backend_->rank(), 0);
   EXPECT_LT(backend_->rank(), backend_->num_processes());
   at::Tensor one = at::ones({}, backend_->device());
-  backend_->Sum(one);
+  backend_->collectives().AllReduce(one, ReduceOp::kSum);
   EXPECT_EQ(one.item<int64_t>(), backend_->num_processes());
-  EXPECT_TRUE(backend_->Any(true));
-  EXPECT_FALSE(backend_->Any(false));
+  EXPECT_TRUE(backend_->collectives().Any(true));
+  EXPECT_FALSE(backend_->collectives().Any(false));
 }
 
 }  // namespace

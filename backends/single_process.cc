@@ -6,8 +6,10 @@
 
 #include <vector>
 
+#include "backends/collectives.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 namespace {
@@ -18,12 +20,14 @@ class SingleProcess final : public Backend {
 
   const std::string& name() const override { return name_; }
   at::Device device() const override { return device_; }
-  int64_t rank() const override { return 0; }
-  int64_t num_processes() const override { return 1; }
+  Collectives& collectives() const override { return *collectives_; }
 
+  void Prepare(const std::vector<ModelTensors>&) override {}
+  double ReferenceWeight(double weight) override { return weight; }
   void Forward(c10::function_ref<void()> pass) override { pass(); }
 
-  void Backward(const at::Tensor& loss, double share) override {
+  void Backward(const at::Tensor& loss,
+                const BackwardOptions& options) override {
     TORCH_CHECK_VALUE(loss.defined(),
                       "the step returned no loss; return a scalar tensor, or "
                       "call Backward in it");
@@ -32,16 +36,21 @@ class SingleProcess final : public Backend {
     TORCH_CHECK_VALUE(loss.requires_grad(),
                       "the loss has no gradient: it does not depend on a "
                       "parameter that requires one");
-    if (share == 1) {
+    if (options.share == 1) {
       loss.backward();
     } else {  // as the gradient of the loss itself: no extra kernel
       loss.backward(
-          at::scalar_tensor(share, loss.options().requires_grad(false))
+          at::scalar_tensor(options.share, loss.options().requires_grad(false))
               .reshape(loss.sizes()));
     }
+    if (options.sync) weight_ = options.weight;
   }
 
-  void FinishGradients(Optimizer&) override {}
+  void BackwardWithoutBatch(const BackwardOptions& options) override {
+    if (options.sync) weight_ = options.weight;
+  }
+
+  double FinishGradients(Optimizer&) override { return weight_; }
 
   bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
     const at::NoGradGuard no_gradients;
@@ -73,12 +82,16 @@ class SingleProcess final : public Backend {
     return true;
   }
 
-  void Sum(at::Tensor&) override {}
-  bool Any(bool here) override { return here; }
+  void EndWindow() override {}
+
+  State SaveState() const override { return State(); }
+  void LoadState(const State& state) override { state.CheckVersion(1); }
 
  private:
-  std::string name_ = "sp";
+  const std::string name_ = "sp";
   at::Device device_;
+  const std::unique_ptr<Collectives> collectives_ = MakeLocalCollectives();
+  double weight_ = 1;
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ std::map<std::string, double> MetricMeans::Read(Backend& backend) const {
     totals.insert(totals.end(), {SumOf(mean), mean.weight});
   }
   at::Tensor summed = at::tensor(totals, at::kDouble).to(backend.device());
-  backend.Sum(summed);
+  backend.collectives().AllReduce(summed, ReduceOp::kSum);
   summed = summed.cpu();
   std::map<std::string, double> means;
   const double* sums = summed.const_data_ptr<double>();

@@ -1,5 +1,6 @@
 #include "trainer/eval_metrics.h"
 
+#include <ATen/ops/cat.h>
 #include <c10/util/Exception.h>
 
 #include <utility>
@@ -59,8 +60,8 @@ Metrics EvalMetrics::Read(Backend& backend) const {
   Metrics result = means_.Read(backend);
   for (const Metric& metric : metrics_) {
     if (metric.reducer == nullptr) continue;
-    result[metric.name] =
-        metric.reducer->Result(metric.reducer->Partial());
+    result[metric.name] = metric.reducer->Result(
+        at::cat(backend.collectives().AllGather(metric.reducer->Partial())));
   }
   return result;
 }

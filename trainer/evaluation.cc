@@ -1,9 +1,13 @@
 #include "trainer/evaluation.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "trainer/eval_metrics.h"
 
@@ -50,14 +54,48 @@ Metrics EvaluateByBatch(const EvaluationParts& parts, Loader& loader,
   return metrics.Read(parts.backend);
 }
 
+// The other processes do not know the names before.
+Metrics FromMainRank(const Metrics& metrics, Backend& backend) {
+  if (backend.num_processes() == 1) return metrics;
+  std::vector<int64_t> names;
+  std::vector<double> values;
+  for (const auto& [name, value] : metrics) {
+    names.insert(names.end(), name.begin(), name.end());
+    names.push_back('\n');
+    values.push_back(value);
+  }
+  Collectives& collectives = backend.collectives();
+  const at::Device device = backend.device();
+  const at::Tensor all_names =
+      at::cat(collectives.AllGather(at::tensor(names, at::kLong).to(device)))
+          .cpu();
+  const at::Tensor all_values =
+      at::cat(collectives.AllGather(at::tensor(values, at::kDouble).to(device)))
+          .cpu();
+  Metrics received;
+  const double* value = all_values.const_data_ptr<double>();
+  std::string name;
+  for (int64_t i = 0; i < all_names.numel(); ++i) {
+    const auto c = static_cast<char>(all_names.const_data_ptr<int64_t>()[i]);
+    if (c != '\n') {
+      name += c;
+    } else {
+      received[std::exchange(name, "")] = *value++;
+    }
+  }
+  return received;
+}
+
 Metrics EvaluateAtOnce(const EvaluationParts& parts, Loader& loader,
                        const StepState& state) {
-  EvalContext context(state);
   Metrics metrics;
-  loader.StartEpoch(0);
-  parts.backend.Forward(
-      [&] { metrics = parts.task.EvaluateDataset(loader, context); });
-  return metrics;
+  if (parts.backend.rank() == 0) {
+    EvalContext context(state);
+    loader.StartEpoch(0);
+    parts.backend.Forward(
+        [&] { metrics = parts.task.EvaluateDataset(loader, context); });
+  }
+  return FromMainRank(metrics, parts.backend);
 }
 
 }  // namespace

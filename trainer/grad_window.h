@@ -3,8 +3,15 @@
 // gradient is that of the mean over the window, as if it had been one batch.
 //
 //   window.Start(/*batches=*/4);
-//   backend.Backward(loss, window.Add(weight));       // once per batch
+//   backend.Backward(loss, {.share = window.Add(weight)});   // once per batch
 //   backend.Update(optimizer, {.divisor = window.divisor()});
+//
+// Over several processes all take their shares of one reference weight, and
+// divide by the mean of their totals:
+//
+//   const double share = window.Add(weight, backend.ReferenceWeight(weight));
+//   backend.Backward(loss, {.share = share, .weight = window.total()});
+//   const double divisor = window.divisor(backend.FinishGradients(optimizer));
 //
 // Each batch gets a share that would be right if all weighed like the first;
 // the divisor puts right what was not so. Windows of equal batches, the common
@@ -30,15 +37,27 @@ class GradWindow {
 
   // Counts a batch in and returns its share of the window's loss. REQUIRES:
   // weight > 0.
-  double Add(double weight) {
-    if (total_ == 0) expected_ = weight * static_cast<double>(batches_);
+  double Add(double weight) { return Add(weight, weight); }
+
+  // The same, if the batches are expected to weigh like `reference`. REQUIRES:
+  // reference > 0; weight >= 0, 0 for a batch that this process does not have.
+  double Add(double weight, double reference) {
+    if (expected_ == 0) expected_ = reference * static_cast<double>(batches_);
     total_ += weight;
     return weight / expected_;
   }
 
+  // The weight of the batches so far.
+  double total() const { return total_; }
+  bool empty() const { return expected_ == 0; }
+
   // What the sum of the shared gradients is to be divided by. 1 before any
   // batch.
-  double divisor() const { return total_ == 0 ? 1 : total_ / expected_; }
+  double divisor() const { return divisor(total_); }
+  // The same, if the batches of all processes weigh `total` in the mean.
+  double divisor(double total) const {
+    return expected_ == 0 ? 1 : total / expected_;
+  }
 
  private:
   int64_t batches_ = 1;

@@ -25,8 +25,10 @@ using ::testing::HasSubstr;
 // it.
 torch::jit::Module Line() {
   torch::jit::Module module("line");
-  module.register_parameter("w", at::zeros({3, 1}), /*is_buffer=*/false);
-  module.register_parameter("b", at::zeros({1}), /*is_buffer=*/false);
+  module.register_parameter("w", at::zeros({3, 1}).requires_grad_(),
+                            /*is_buffer=*/false);
+  module.register_parameter("b", at::zeros({1}).requires_grad_(),
+                            /*is_buffer=*/false);
   module.register_buffer("passes", at::zeros({1}));
   module.register_attribute("training", c10::BoolType::get(), true);
   module.define(R"(

@@ -35,6 +35,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
       parts_.task.OptimizerStep(*optimizer, clip_, *this);
     }
   }
+  if (is_boundary_) parts_.backend.EndWindow();
 
   state.IncrementBatch(
       {.batch_size = batch.size()});  // the update is counted where it is made
@@ -57,19 +58,24 @@ void StepRunner::Backward(const at::Tensor& loss, double weight) {
                     "computed under NoGradGuard or from detached tensors?");
   // Several losses of one batch are over the same records: they are counted
   // once.
-  if (!share_)
-    share_ =
-        window_.Add(weight == 0 ? static_cast<double>(batch_->size()) : weight);
-  parts_.backend.Backward(loss, *share_);
+  if (!share_) {
+    if (weight == 0) weight = static_cast<double>(batch_->size());
+    if (window_.empty()) reference_ = parts_.backend.ReferenceWeight(weight);
+    share_ = window_.Add(weight, reference_);
+  }
+  parts_.backend.Backward(
+      loss,
+      {.share = *share_, .sync = is_boundary_, .weight = window_.total()});
 }
 
 bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   update_called_ = true;
   if (!is_boundary_) return false;
-  parts_.backend.FinishGradients(optimizer);
-  parts_.callbacks.Fire(GradientsReady{parts_.state, window_.divisor()});
-  const bool updated = parts_.backend.Update(
-      optimizer, {.divisor = window_.divisor(), .clip = clip});
+  const double divisor =
+      window_.divisor(parts_.backend.FinishGradients(optimizer));
+  parts_.callbacks.Fire(GradientsReady{parts_.state, divisor});
+  const bool updated =
+      parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
   if (updated) {
     // Several optimizers updated in one step are one update of the run.
     if (!updated_) ++parts_.state.optimizer_step;

@@ -58,6 +58,7 @@ class StepRunner final : public StepContext {
   Clip clip_;
   ScheduleSet* schedules_;
   GradWindow window_;
+  double reference_ = 1;
 
   // Of the current step.
   const AnyBatch* batch_ = nullptr;

@@ -82,4 +82,12 @@ std::vector<NamedTensor> Task::State() const {
   return state;
 }
 
+std::vector<ModelTensors> Task::Models() const {
+  std::vector<ModelTensors> models;
+  for (const auto& [name, model] : models_) {
+    models.push_back({name, model->Parameters(), model->Buffers()});
+  }
+  return models;
+}
+
 }  // namespace trainyard

@@ -37,6 +37,7 @@
 #include "trainer/data/loader.h"
 #include "trainer/events.h"
 #include "trainer/model.h"
+#include "trainer/model_tensors.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/schedule_set.h"
@@ -145,6 +146,9 @@ class Task {
   std::vector<NamedTensor> State() const;
 
   const std::vector<NamedOptimizer>& optimizers() const { return optimizers_; }
+
+  // The models in the order they were added, as backends prepare them.
+  std::vector<ModelTensors> Models() const;
 
  protected:
   // Names a model of the task. Throws c10::ValueError for a name twice.

@@ -158,6 +158,7 @@ void Trainer::FireInitEnd() {
 
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
+  backend_.Prepare(task_->Models());
   Run run(options, *task_, backend_);
   AddSchedules(run);
   run.result.state = {.grad_accum_steps = run.config.grad_accum_steps,
@@ -291,8 +292,9 @@ void Trainer::ReportMeans(Run& run) {
 }
 
 bool Trainer::ShouldEnd(const Run& run) {
-  return backend_.Any(control_.stop_requested() ||
-                      (run.cancellation && run.cancellation->requested()));
+  return backend_.collectives().Any(
+      control_.stop_requested() ||
+      (run.cancellation && run.cancellation->requested()));
 }
 
 void Trainer::EndEarly(Run& run) {
