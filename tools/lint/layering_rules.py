@@ -53,4 +53,7 @@ TORCH_FREE = [
     "//trainer/checkpoint:safetensors_layout",
     "//trainer/checkpoint:utf8",
     "//trainer/data:gzip_file",
+    "//trainer/data:ordered_workers",
+    "//trainer/data:partition",
+    "//trainer/data:sample_random",
 ]

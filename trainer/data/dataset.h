@@ -26,6 +26,14 @@ class Dataset {
   // The samples at `indices`, a 1-dimensional int64 tensor on the CPU, in that
   // order.
   virtual AnyBatch Gather(const at::Tensor& indices) const = 0;
+
+  // As Gather, in the given epoch. Only a dataset that is random about its
+  // samples, or wraps one that may be, overrides it: the randomness is a
+  // function of the epoch and the sample's index (sample_random.h).
+  virtual AnyBatch GatherIn(int64_t /*epoch*/,
+                            const at::Tensor& indices) const {
+    return Gather(indices);
+  }
 };
 
 using DatasetPtr = std::shared_ptr<const Dataset>;

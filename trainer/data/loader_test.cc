@@ -1,19 +1,35 @@
 #include "trainer/data/loader.h"
 
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
 #include <vector>
 
+#include "trainer/data/item_dataset.h"
 #include "trainer/data/tensor_dataset.h"
 
 namespace trainyard {
 namespace {
 
+using ::testing::HasSubstr;
+
 DatasetPtr Numbers(int64_t size) {
   return MakeTensorDataset(Example{at::arange(size), at::arange(size)});
+}
+
+DatasetPtr ItemNumbers(int64_t size) {
+  return MakeItemDataset<Example>(size, [](int64_t i) {
+    return Example{at::full({}, i), at::full({}, i)};
+  });
 }
 
 std::shared_ptr<const Sampler> Shuffled(int64_t size) {
@@ -28,17 +44,29 @@ at::Tensor Rest(Loader& loader) {
   return batches.empty() ? at::arange(0) : at::cat(batches);
 }
 
-TEST(LoaderTest, FollowsTheSampler) {
-  const auto sampler = Shuffled(10);
-  Loader loader(Numbers(10), sampler, {.batch_size = 3});
-  for (int64_t epoch = 0; epoch < 3; ++epoch) {
-    loader.StartEpoch(epoch);
-    EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(epoch))) << epoch;
+int64_t ThreadsOfThisProcess() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(LoaderTest, FollowsTheSamplerWithAnyNumberOfWorkers) {
+  const auto sampler = Shuffled(100);
+  for (const DatasetPtr& data : {Numbers(100), ItemNumbers(100)}) {
+    for (const int64_t workers : {0, 1, 2, 4}) {
+      Loader loader(data, sampler,
+                    {.batch_size = 3, .num_workers = workers, .prefetch = 5});
+      for (int64_t epoch = 0; epoch < 3; ++epoch) {
+        loader.StartEpoch(epoch);
+        EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(epoch))) << epoch;
+      }
+    }
   }
 }
 
-TEST(LoaderTest, LastBatchIsSmallerOrLeftOut) {
-  Loader all(Numbers(10), Shuffled(10), {.batch_size = 4});
+TEST(LoaderTest, LastBatchIsSmallerOrFilledUpOrLeftOut) {
+  const auto data = Numbers(10);
+  const auto in_order = std::make_shared<SequentialSampler>(10);
+  Loader all(data, in_order, {.batch_size = 4});
   EXPECT_EQ(all.batches_per_epoch(), 3);
   all.StartEpoch(0);
   EXPECT_EQ(all.Next()->size(), 4);
@@ -46,22 +74,123 @@ TEST(LoaderTest, LastBatchIsSmallerOrLeftOut) {
   EXPECT_EQ(all.Next()->size(), 2);
   EXPECT_FALSE(all.Next().has_value());
 
-  Loader even(Numbers(10), Shuffled(10), {.batch_size = 4, .drop_last = true});
+  Loader even(data, in_order,
+              {.batch_size = 4, .last_batch = LastBatch::kDrop});
   EXPECT_EQ(even.batches_per_epoch(), 2);
   even.StartEpoch(0);
   EXPECT_EQ(Rest(even).size(0), 8);
+
+  Loader filled(data, in_order,
+                {.batch_size = 4, .last_batch = LastBatch::kPad});
+  filled.StartEpoch(0, 8);
+  const AnyBatch last = *filled.Next();
+  EXPECT_EQ(last.size(), 2);
+  EXPECT_EQ(last.padding(), 2);
+  EXPECT_THAT(
+      std::vector<int64_t>(last.As<Example>().input.data_ptr<int64_t>(),
+                           last.As<Example>().input.data_ptr<int64_t>() + 4),
+      ::testing::ElementsAre(8, 9, 0, 1));
+  EXPECT_EQ(last.WithoutPadding().As<Example>().input.size(0), 2);
 }
 
-TEST(LoaderTest, StartsAnywhereInAnEpoch) {
+TEST(LoaderTest, ABatchMayBeLargerThanTheDataset) {
+  Loader loader(Numbers(3), Shuffled(3), {.batch_size = 8});
+  loader.StartEpoch(0);
+  EXPECT_EQ(loader.Next()->size(), 3);
+  EXPECT_FALSE(loader.Next().has_value());
+
+  Loader padded(Numbers(3), Shuffled(3),
+                {.batch_size = 8, .last_batch = LastBatch::kPad});
+  padded.StartEpoch(0);
+  EXPECT_EQ(padded.Next()->padding(), 5);
+}
+
+TEST(LoaderTest, StartsAtAnySampleOfAnEpoch) {
   const auto sampler = Shuffled(10);
-  Loader loader(Numbers(10), sampler, {.batch_size = 3});
-  for (int64_t first = 0; first <= loader.batches_per_epoch(); ++first) {
-    loader.StartEpoch(4, first);
-    EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(4).slice(0, first * 3)))
-        << first;
+  for (const int64_t workers : {0, 2}) {
+    Loader loader(Numbers(10), sampler,
+                  {.batch_size = 3, .num_workers = workers});
+    for (int64_t first = 0; first <= 10; ++first) {
+      loader.StartEpoch(4, first);
+      EXPECT_EQ(loader.position(), first);
+      EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(4).slice(0, first)))
+          << first;
+      EXPECT_EQ(loader.position(), 10);
+    }
+    EXPECT_THROW(loader.StartEpoch(0, 11), c10::ValueError);
+    EXPECT_THROW(loader.StartEpoch(0, -1), c10::ValueError);
+    EXPECT_THROW(loader.StartEpoch(-1), c10::ValueError);
   }
-  EXPECT_THROW(loader.StartEpoch(0, 5), c10::ValueError);
-  EXPECT_THROW(loader.StartEpoch(0, -1), c10::ValueError);
+}
+
+TEST(LoaderTest, ASavedPositionDoesNotCountWhatWorkersMadeAhead) {
+  const auto sampler = Shuffled(20);
+  Loader first(Numbers(20), sampler,
+               {.batch_size = 3, .num_workers = 2, .prefetch = 6});
+  first.StartEpoch(7);
+  first.Next();
+  first.Next();
+  EXPECT_EQ(first.batches_left(), 5);
+  const State state = first.SaveState();
+
+  Loader second(Numbers(20), sampler, {.batch_size = 4});
+  second.LoadState(state);
+  EXPECT_EQ(second.epoch(), 7);
+  EXPECT_TRUE(at::equal(Rest(second), sampler->Order(7).slice(0, 6)));
+
+  Loader other(Numbers(21), Shuffled(21), {.batch_size = 3});
+  EXPECT_THROW(other.LoadState(state), c10::ValueError);
+}
+
+TEST(LoaderTest, AWorkersErrorNamesTheSampleAndTheNextBatchFollows) {
+  const DatasetPtr data = MakeItemDataset<Example>(12, [](int64_t i) {
+    if (i == 4) throw std::out_of_range("torn page");
+    return Example{at::full({}, i), at::full({}, i)};
+  });
+  for (const int64_t workers : {0, 2}) {
+    Loader loader(data, std::make_shared<SequentialSampler>(12),
+                  {.batch_size = 3, .num_workers = workers});
+    loader.StartEpoch(0);
+    EXPECT_EQ(loader.Next()->size(), 3);
+    try {
+      loader.Next();
+      FAIL() << "nothing was thrown";
+    } catch (const SampleError& error) {
+      EXPECT_STREQ(error.what(), "sample 4: torn page");
+    }
+    EXPECT_EQ(loader.position(), 6);
+    EXPECT_EQ(loader.Next()->As<Example>().input[0].item<int64_t>(), 6);
+  }
+}
+
+TEST(LoaderTest, LeavesNoThreadBehind) {
+  const int64_t before = ThreadsOfThisProcess();
+  {
+    Loader loader(ItemNumbers(100), Shuffled(100),
+                  {.batch_size = 2, .num_workers = 3});
+    loader.StartEpoch(0);
+    loader.Next();
+    loader.StartEpoch(1);
+    Loader moved = std::move(loader);
+    EXPECT_EQ(moved.Next()->size(), 2);
+    EXPECT_GT(ThreadsOfThisProcess(), before);
+  }
+  EXPECT_EQ(ThreadsOfThisProcess(), before);
+}
+
+TEST(LoaderTest, WorkersDoNotMultiplyThreads) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(3);
+  const DatasetPtr data = MakeItemDataset<at::Tensor>(
+      4, [](int64_t) { return at::full({}, at::get_num_threads()); });
+  for (const int64_t workers : {0, 2}) {
+    Loader loader(data, Shuffled(4), {.batch_size = 4, .num_workers = workers});
+    loader.StartEpoch(0);
+    EXPECT_EQ(loader.Next()->As<at::Tensor>()[0].item<int>(),
+              workers == 0 ? 3 : 1);
+  }
+  EXPECT_EQ(at::get_num_threads(), 3);
+  at::set_num_threads(before);
 }
 
 TEST(LoaderTest, GivesNothingBeforeAnEpochIsStarted) {
@@ -69,16 +198,32 @@ TEST(LoaderTest, GivesNothingBeforeAnEpochIsStarted) {
   EXPECT_FALSE(loader.Next().has_value());
 }
 
-TEST(LoaderTest, RefusesBadOptions) {
-  EXPECT_THROW(Loader(Numbers(10), Shuffled(10), {.batch_size = 0}),
-               c10::ValueError);
-  EXPECT_THROW(
-      Loader(Numbers(10), Shuffled(10), {.batch_size = 11, .drop_last = true}),
-      c10::ValueError);
-  EXPECT_THROW(Loader(nullptr, Shuffled(10), {.batch_size = 1}),
-               c10::ValueError);
-  EXPECT_THROW(Loader(Numbers(10), nullptr, {.batch_size = 1}),
-               c10::ValueError);
+std::string ErrorOf(const std::function<void()>& make) {
+  try {
+    make();
+  } catch (const c10::ValueError& error) {
+    return error.what_without_backtrace();
+  }
+  return "none";
+}
+
+TEST(LoaderTest, RefusesBadOptionsInWords) {
+  const auto with = [](LoaderOptions options) {
+    return ErrorOf([&] { Loader(Numbers(10), Shuffled(10), options); });
+  };
+  EXPECT_THAT(with({.batch_size = 0}), HasSubstr("batch_size is 0"));
+  EXPECT_THAT(with({.batch_size = 11, .last_batch = LastBatch::kDrop}),
+              HasSubstr("10 samples do not fill one batch of 1 x 11"));
+  EXPECT_THAT(with({.rank = 2, .num_ranks = 2}), HasSubstr("no rank 2 of 2"));
+  EXPECT_THAT(with({.num_workers = -1}), HasSubstr("num_workers is -1"));
+  EXPECT_THAT(with({.prefetch = -1}), HasSubstr("prefetch is -1"));
+  if (!at::globalContext().hasCUDA()) {
+    EXPECT_THAT(with({.pin_memory = true}), HasSubstr("no CUDA device"));
+  }
+  EXPECT_THAT(ErrorOf([] { Loader(ItemNumbers(0), Shuffled(10), {}); }),
+              HasSubstr("the dataset is empty"));
+  EXPECT_THROW(Loader(nullptr, Shuffled(10), {}), c10::ValueError);
+  EXPECT_THROW(Loader(Numbers(10), nullptr, {}), c10::ValueError);
 }
 
 }  // namespace

@@ -5,20 +5,9 @@
 #include <ATen/ops/randperm.h>
 #include <c10/util/Exception.h>
 
+#include "trainer/data/sample_random.h"
+
 namespace trainyard {
-namespace {
-
-// One well-mixed seed from two small numbers (the finaliser of splitmix64), so
-// that seed 1, epoch 0 and seed 0, epoch 1 have nothing in common.
-uint64_t Mix(uint64_t seed, uint64_t epoch) {
-  uint64_t z = seed + (epoch + 1) * 0x9E3779B97F4A7C15ULL;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-  return z ^ (z >> 31);
-}
-
-}  // namespace
-
 SequentialSampler::SequentialSampler(int64_t size) : size_(size) {
   TORCH_CHECK_VALUE(size >= 1, "SequentialSampler: size is ", size,
                     "; there must be a sample");
@@ -36,7 +25,7 @@ ShuffledSampler::ShuffledSampler(int64_t size, uint64_t seed)
 
 at::Tensor ShuffledSampler::Order(int64_t epoch) const {
   const at::Generator generator =
-      at::detail::createCPUGenerator(Mix(seed_, static_cast<uint64_t>(epoch)));
+      at::detail::createCPUGenerator(EpochKey(seed_, epoch));
   return at::randperm(size_, generator, at::kLong);
 }
 

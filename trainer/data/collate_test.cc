@@ -1,0 +1,60 @@
+#include "trainer/data/collate.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trainer/data/batch.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+using Named = std::map<std::string, at::Tensor>;
+
+TEST(StackItemsTest, ItemsBecomeRows) {
+  const Example batch = StackItems<Example>(
+      {{at::arange(3), at::full({}, 1)}, {at::arange(3, 6), at::full({}, 2)}});
+  EXPECT_TRUE(at::equal(batch.input, at::arange(6).view({2, 3})));
+  EXPECT_TRUE(at::equal(batch.target, at::arange(1, 3)));
+}
+
+TEST(StackItemsTest, StacksMapsByName) {
+  const Named batch =
+      StackItems<Named>({{{"a", at::full({}, 1)}}, {{"a", at::full({}, 2)}}});
+  EXPECT_TRUE(at::equal(batch.at("a"), at::arange(1, 3)));
+}
+
+TEST(StackItemsTest, ATensorThatNoItemHasStaysOut) {
+  const Example batch =
+      StackItems<Example>({{at::zeros({3}), {}}, {at::zeros({3}), {}}});
+  EXPECT_FALSE(batch.target.defined());
+}
+
+template <class Item>
+std::string ErrorOf(std::vector<Item> items) {
+  try {
+    StackItems(std::move(items));
+  } catch (const c10::ValueError& error) {
+    return error.what_without_backtrace();
+  }
+  return "none";
+}
+
+TEST(StackItemsTest, SaysWhatDoesNotFit) {
+  EXPECT_THAT(ErrorOf<at::Tensor>({}), HasSubstr("no item"));
+  EXPECT_THAT(ErrorOf<at::Tensor>({at::zeros({2}), at::zeros({3})}),
+              HasSubstr("item 0 has shape [2], item 1 has [3]"));
+  EXPECT_THAT(ErrorOf<Named>({{{"a", at::zeros({})}}, {{"b", at::zeros({})}}}),
+              HasSubstr("item 0 has the tensors {a}, item 1 has {b}"));
+  EXPECT_THAT(ErrorOf<at::Tensor>({at::Tensor(), at::zeros({3})}),
+              HasSubstr("item 0 leaves out a tensor that item 1 has"));
+  EXPECT_THAT(ErrorOf<at::Tensor>({at::zeros({3}), at::Tensor()}),
+              HasSubstr("item 1 leaves out a tensor that item 0 has"));
+}
+
+}  // namespace
+}  // namespace trainyard
