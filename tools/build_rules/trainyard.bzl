@@ -5,19 +5,11 @@
 One header, one library, one test, named for what it is; the test follows the library.
 """
 
-# C++20: libtorch's headers ask for it, and so do designated initialisers.
-_COPTS = ["-std=c++20"]
+load("//tools/build_rules:checks.bzl", "COPTS", "check_target")
+load("//tools/build_rules:distributed_test.bzl", _distributed_test = "distributed_test")
 
-def _check(macro, name, kwargs, suffix = ""):
-    if suffix and not name.endswith(suffix):
-        fail("{}: the name must end in {}: {}".format(macro, suffix, name))
-    if not suffix and (name.endswith("_test") or name.endswith("_benchmark")):
-        fail("{}: the name of a library or binary must not end in _test or _benchmark: {}".format(macro, name))
-    if name != name.lower():
-        fail("{}: names are in snake_case: {}".format(macro, name))
-    for key in ["copts", "linkstatic", "includes"]:
-        if key in kwargs:
-            fail("{}({}): {} is the facade's business, see tools/build_rules/trainyard.bzl".format(macro, name, key))
+# Tests of several ranks: see distributed_test.bzl.
+distributed_test = _distributed_test
 
 def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], **kwargs):
     """A C++ library: `name`, with `name.h` among its headers.
@@ -29,7 +21,7 @@ def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], **kwargs):
       deps: what its headers and sources include.
       **kwargs: passed on to cc_library.
     """
-    _check("trainyard_cc_library", name, kwargs)
+    check_target("trainyard_cc_library", name, kwargs)
     if name + ".h" not in hdrs:
         fail("trainyard_cc_library: {n} needs the header {n}.h".format(n = name))
     native.cc_library(
@@ -37,7 +29,7 @@ def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], **kwargs):
         hdrs = hdrs,
         srcs = srcs,
         deps = deps,
-        copts = _COPTS,
+        copts = COPTS,
         linkstatic = True,
         **kwargs
     )
@@ -52,13 +44,13 @@ def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
       size: Bazel's test size.
       **kwargs: passed on to cc_test.
     """
-    _check("trainyard_cc_test", name, kwargs, "_test")
+    check_target("trainyard_cc_test", name, kwargs, "_test")
     native.cc_test(
         name = name,
         srcs = srcs,
         size = size,
         deps = deps + ["@com_google_googletest//:gtest_main"],
-        copts = _COPTS,
+        copts = COPTS,
         linkstatic = True,
         **kwargs
     )
@@ -72,12 +64,12 @@ def trainyard_cc_binary(name, srcs, deps = [], **kwargs):
       deps: what it includes.
       **kwargs: passed on to cc_binary.
     """
-    _check("trainyard_cc_binary", name, kwargs)
+    check_target("trainyard_cc_binary", name, kwargs)
     native.cc_binary(
         name = name,
         srcs = srcs,
         deps = deps,
-        copts = _COPTS,
+        copts = COPTS,
         linkstatic = True,
         **kwargs
     )
@@ -95,14 +87,14 @@ def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
       args: arguments of both programs.
       **kwargs: passed on to cc_binary and cc_test.
     """
-    _check("trainyard_cc_benchmark", name, kwargs, "_benchmark")
+    check_target("trainyard_cc_benchmark", name, kwargs, "_benchmark")
     all_deps = deps + ["@com_github_google_benchmark//:benchmark_main"]
     native.cc_binary(
         name = name,
         testonly = True,
         srcs = srcs,
         args = args,
-        copts = _COPTS,
+        copts = COPTS,
         linkstatic = True,
         tags = ["benchmark"],
         deps = all_deps,
@@ -114,7 +106,7 @@ def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
         srcs = srcs,
         # Google Benchmark 1.7 takes the time without a unit.
         args = args + ["--benchmark_min_time=0"],
-        copts = _COPTS,
+        copts = COPTS,
         linkstatic = True,
         deps = all_deps,
         **kwargs

@@ -31,6 +31,8 @@ TORCH_FREE = [
     "//callbacks:new_values",
     "//finetuning:ema_decay",
     "//schedulers*:*",
+    "//tools/launch:launch_only",
+    "//tools/launch/testing:test_rank",
     "//tracking:run_history",
     "//tracking:run_summary",
     "//trainer:cancellation",

@@ -1,0 +1,74 @@
+#include "tools/launch/guard.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <system_error>
+
+#include "tools/launch/descendants.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::chrono::seconds kKillWait{5};
+
+[[noreturn]] void Throw(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+sigset_t SentOnSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    sigaddset(&signals, signal);
+  return signals;
+}
+
+// Until `worker` has ended; its wait status.
+int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals) {
+  for (;;) {
+    int status = 0;
+    if (waitpid(worker, &status, WNOHANG) == worker) return status;
+    const int signal = sigwaitinfo(&signals, nullptr);
+    if (signal > 0 && signal != SIGCHLD) kill(worker, signal);
+  }
+}
+
+}  // namespace
+
+int RunGuarded(const std::function<int(int alive)>& work) {
+  AdoptOrphans();
+  int alive[2];
+  if (pipe2(alive, O_CLOEXEC) != 0) Throw("launch: pipe");
+  // Blocked before the fork, so that none of them is lost.
+  sigset_t signals = SentOnSignals();
+  sigaddset(&signals, SIGCHLD);
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &signals, &before);
+
+  std::fflush(nullptr);
+  const pid_t worker = fork();
+  if (worker < 0) Throw("launch: fork");
+  if (worker == 0) {
+    close(alive[1]);
+    setsid();
+    AdoptOrphans();
+    const int code = work(alive[0]);
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  close(alive[0]);
+  const int status = WaitSendingSignalsOn(worker, signals);
+  KillDescendants(kKillWait);
+  close(alive[1]);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace trainyard

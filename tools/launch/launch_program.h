@@ -1,0 +1,20 @@
+// RunLaunchProgram is the launcher's main without its first line: reads the
+// arguments, finds the program, runs it as ranks.
+//
+//   return RunLaunchProgram({"--nproc=2", "--", "fashion_mnist"});
+//
+// For programs with one thread.
+#ifndef TRAINYARD_TOOLS_LAUNCH_LAUNCH_PROGRAM_H_
+#define TRAINYARD_TOOLS_LAUNCH_LAUNCH_PROGRAM_H_
+
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+// The exit code; one line on standard error for an error of the launcher's own.
+int RunLaunchProgram(const std::vector<std::string>& arguments);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TOOLS_LAUNCH_LAUNCH_PROGRAM_H_

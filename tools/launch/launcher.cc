@@ -1,0 +1,111 @@
+#include "tools/launch/launcher.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "tools/launch/rank_group.h"
+#include "tools/launch/report.h"
+
+namespace trainyard {
+namespace {
+
+class SignalFd {
+ public:
+  SignalFd() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) {
+      sigaddset(&signals, signal);
+    }
+    fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd_ < 0) {
+      throw std::system_error(errno, std::generic_category(), "signalfd");
+    }
+  }
+  ~SignalFd() { close(fd_); }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::string NewFolder() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path =
+      std::string(base == nullptr ? "/tmp" : base) + "/trainyard-launch-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot make the log folder " + path);
+  }
+  return path;
+}
+
+// False if the wait was cut short: somebody wants the end.
+bool Pause(LaunchOptions::Seconds time, int signal_fd, int alive) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return true;
+    pollfd fds[] = {{signal_fd, POLLIN, 0}, {alive, POLLIN, 0}};
+    poll(fds, 2, static_cast<int>(left.count()));
+    if (fds[1].revents != 0) return false;
+    signalfd_siginfo info = {};
+    while (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
+      if (info.ssi_signo == SIGCHLD) continue;
+      Report(SignalName(static_cast<int>(info.ssi_signo)) +
+             " between restarts: not starting again");
+      return false;
+    }
+  }
+}
+
+}  // namespace
+
+LaunchOptions::Seconds BackOff(const LaunchOptions& options, int restart) {
+  return std::min(LaunchOptions::kLongestPause,
+                  options.backoff * std::exp2(std::min(restart - 1, 30)));
+}
+
+int RunLauncher(LaunchOptions options, const std::string& program, int alive) {
+  // A launcher that is itself a rank of another must not hand its socket on.
+  unsetenv("TRAINYARD_STORE_FD");
+  signal(SIGPIPE, SIG_IGN);
+  const SignalFd signals;
+  if (options.log_dir.empty()) {
+    options.log_dir = NewFolder();
+  } else {
+    std::filesystem::create_directories(options.log_dir);
+  }
+  Report(std::to_string(options.nproc) +
+         (options.nproc == 1 ? " rank" : " ranks") + " of " + program +
+         ", logs in " + options.log_dir);
+
+  int first_code = 0;
+  for (int restarts = 0;; ++restarts) {
+    const GroupEnd end =
+        RankGroup(options, program, signals.fd(), alive, restarts).Run();
+    if (end.how != GroupEnd::How::kFailed) return end.exit_code;
+    if (first_code == 0) first_code = end.exit_code;
+    if (restarts == options.max_restarts) return first_code;
+    const LaunchOptions::Seconds pause = BackOff(options, restarts + 1);
+    Report("restart " + std::to_string(restarts + 1) + " of " +
+           std::to_string(options.max_restarts) + " in " +
+           DescribeSeconds(pause.count()));
+    if (!Pause(pause, signals.fd(), alive)) return first_code;
+  }
+}
+
+}  // namespace trainyard

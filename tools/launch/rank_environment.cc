@@ -1,0 +1,34 @@
+#include "tools/launch/rank_environment.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+
+namespace trainyard {
+
+std::map<std::string, std::string> RankEnvironment(const LaunchOptions& options,
+                                                   int local_rank,
+                                                   int master_port,
+                                                   int store_fd, int restarts) {
+  std::map<std::string, std::string> all = {
+      {"RANK", std::to_string(options.first_rank() + local_rank)},
+      {"LOCAL_RANK", std::to_string(local_rank)},
+      {"WORLD_SIZE", std::to_string(options.world_size())},
+      {"LOCAL_WORLD_SIZE", std::to_string(options.nproc)},
+      {"MASTER_ADDR", options.master_addr},
+      {"MASTER_PORT", std::to_string(master_port)},
+      {"TRAINYARD_RESTART_COUNT", std::to_string(restarts)},
+  };
+  if (store_fd >= 0) all["TRAINYARD_STORE_FD"] = std::to_string(store_fd);
+  // libtorch starts a thread per core in each rank otherwise, and the ranks
+  // keep each other from running.
+  if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    const int cores = static_cast<int>(std::thread::hardware_concurrency());
+    all["OMP_NUM_THREADS"] = std::to_string(std::max(1, cores / options.nproc));
+  }
+  return all;
+}
+
+}  // namespace trainyard

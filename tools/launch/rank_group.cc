@@ -1,0 +1,269 @@
+#include "tools/launch/rank_group.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/launch/descendants.h"
+#include "tools/launch/listen_socket.h"
+#include "tools/launch/rank_environment.h"
+#include "tools/launch/report.h"
+
+namespace trainyard {
+namespace {
+
+using std::chrono::steady_clock;
+
+// Well within the 5 s that a failed group may take in all.
+constexpr std::chrono::seconds kKillWait{1};
+
+constexpr int kMostReads = 16;
+
+}  // namespace
+
+RankGroup::RankGroup(const LaunchOptions& options, const std::string& program,
+                     int signal_fd, int alive_fd, int restarts)
+    : options_(options),
+      program_(program),
+      signal_fd_(signal_fd),
+      alive_fd_(alive_fd),
+      restarts_(restarts),
+      start_(steady_clock::now()) {}
+
+void RankGroup::Start() {
+  std::optional<ListenSocket> store;
+  if (options_.node_rank == 0) {
+    store.emplace(options_.master_addr, options_.master_port);
+  }
+  const int port = store ? store->port() : options_.master_port;
+  ranks_.resize(static_cast<size_t>(options_.nproc));
+  for (int local = 0; local < options_.nproc; ++local) {
+    Rank& rank = ranks_[static_cast<size_t>(local)];
+    rank.number = options_.first_rank() + local;
+    rank.output = std::make_unique<RankOutput>(
+        rank.number,
+        options_.log_dir + "/rank" + std::to_string(rank.number) + ".log");
+    if (restarts_ > 0) {
+      rank.output->AddToLog("launch: restart " + std::to_string(restarts_));
+    }
+    const int store_fd = rank.number == 0 && store ? store->fd() : -1;
+    rank.process = std::make_unique<RankProcess>(RankProcessOptions{
+        .program = program_,
+        .arguments = options_.command,
+        .environment =
+            RankEnvironment(options_, local, port, store_fd, restarts_),
+        .inherited_fd = store_fd});
+  }
+  // The socket is rank 0's alone from here on: if it dies, nobody listens.
+}
+
+GroupEnd RankGroup::Run() {
+  try {
+    Start();
+  } catch (...) {
+    KillDescendants(kKillWait);
+    throw;
+  }
+  while (!AllEnded()) {
+    WaitForEvents();
+    CheckTimes();
+  }
+  // What the ranks left running ends with them; after it the pipes are closed.
+  if (!KillDescendants(kKillWait)) {
+    Report("a process does not end even when killed");
+  }
+  for (Rank& rank : ranks_) {
+    Drain(rank);
+    rank.output->Finish();
+  }
+  if (first_failed_ != nullptr) {
+    ReportFailure(first_failed_->number, failure_, *first_failed_->output);
+  }
+  return end_;
+}
+
+bool RankGroup::AllEnded() const {
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [](const Rank& rank) { return rank.ended; });
+}
+
+int RankGroup::PollTimeout() const {
+  std::optional<Time> next = kill_at_;
+  for (const Rank& rank : ranks_) {
+    if (!rank.stopped_at || options_.stopped_timeout.count() == 0) continue;
+    const Time due =
+        *rank.stopped_at + std::chrono::duration_cast<steady_clock::duration>(
+                               options_.stopped_timeout);
+    next = next ? std::min(*next, due) : due;
+  }
+  if (!next) return -1;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(*next - steady_clock::now());
+  return static_cast<int>(std::max<int64_t>(0, left.count()));
+}
+
+void RankGroup::WaitForEvents() {
+  std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}, {alive_fd_, POLLIN, 0}};
+  for (const Rank& rank : ranks_) {
+    if (rank.ended) continue;
+    if (!rank.closed[RankOutput::kOutput]) {
+      fds.push_back({rank.process->output_fd(), POLLIN, 0});
+    }
+    if (!rank.closed[RankOutput::kError]) {
+      fds.push_back({rank.process->error_fd(), POLLIN, 0});
+    }
+  }
+  poll(fds.data(), fds.size(), PollTimeout());
+  if (fds[1].revents != 0) {
+    end_ = {GroupEnd::How::kAbandoned, 1};
+    KillAll();
+  }
+  for (Rank& rank : ranks_) {
+    if (!rank.ended) Drain(rank);
+  }
+  if (fds[0].revents != 0) ReadSignals();
+}
+
+void RankGroup::ReadSignals() {
+  signalfd_siginfo info = {};
+  while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal != SIGCHLD) Cancel(signal, SignalName(signal));
+  }
+  Reap();
+}
+
+void RankGroup::Reap() {
+  std::vector<std::pair<Rank*, int>> ended;
+  int status = 0;
+  for (pid_t pid;
+       (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0;) {
+    const auto rank =
+        std::find_if(ranks_.begin(), ranks_.end(),
+                     [pid](const Rank& r) { return r.process->pid() == pid; });
+    if (rank == ranks_.end()) continue;  // an orphan that came to us
+    if (WIFSTOPPED(status)) {
+      rank->stopped_at = steady_clock::now();
+    } else if (WIFCONTINUED(status)) {
+      rank->stopped_at.reset();
+    } else {
+      ended.emplace_back(&*rank, status);
+    }
+  }
+  // Of several that ended at one moment, a killed one is the cause: the others
+  // only lost their peer.
+  std::stable_partition(ended.begin(), ended.end(), [](const auto& one) {
+    return WIFSIGNALED(one.second);
+  });
+  for (const auto& [rank, code] : ended) OnEnded(*rank, code);
+}
+
+void RankGroup::OnEnded(Rank& rank, int status) {
+  rank.ended = true;
+  rank.stopped_at.reset();
+  Drain(rank);
+  const int code =
+      WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (code == 0) return;
+  if (end_.how == GroupEnd::How::kCancelled) {
+    if (end_.exit_code == 0) end_.exit_code = code;
+  } else if (code == kCancelledCode) {
+    Cancel(SIGTERM, "rank " + std::to_string(rank.number) + " was cancelled");
+    if (end_.exit_code == 0) end_.exit_code = code;
+  } else {
+    Fail(rank, DescribeEnd(status), code);
+  }
+}
+
+void RankGroup::Fail(Rank& rank, const std::string& what, int code) {
+  if (end_.how != GroupEnd::How::kFinished) return;
+  end_ = {GroupEnd::How::kFailed, code};
+  first_failed_ = &rank;
+  const std::chrono::duration<double> ran = steady_clock::now() - start_;
+  failure_ = what + " after " + DescribeSeconds(ran.count());
+  Report("rank " + std::to_string(rank.number) + " " + failure_ +
+         (ranks_.size() > 1 ? "; ending the others" : ""));
+  for (const Rank& other : ranks_) {
+    if (!other.ended) other.process->Signal(SIGTERM);
+  }
+  kill_at_ =
+      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                options_.failure_grace);
+}
+
+void RankGroup::Cancel(int signal, const std::string& why) {
+  if (end_.how == GroupEnd::How::kCancelled) {
+    Report(why + " again: killing the ranks");
+    KillAll();
+    return;
+  }
+  // A group that fails already has its own, shorter time.
+  if (end_.how != GroupEnd::How::kFinished) return;
+  end_ = {GroupEnd::How::kCancelled, 0};
+  Report(why + ": the ranks have " + DescribeSeconds(options_.grace.count()) +
+         " to end");
+  for (const Rank& rank : ranks_) {
+    if (!rank.ended) rank.process->Signal(signal);
+  }
+  kill_at_ = steady_clock::now() +
+             std::chrono::duration_cast<steady_clock::duration>(options_.grace);
+}
+
+void RankGroup::KillAll() {
+  kill_at_.reset();
+  for (const Rank& rank : ranks_) {
+    if (!rank.ended) rank.process->KillGroup();
+  }
+}
+
+void RankGroup::CheckTimes() {
+  const Time now = steady_clock::now();
+  if (kill_at_ && now >= *kill_at_) {
+    for (const Rank& rank : ranks_) {
+      if (rank.ended) continue;
+      Report("killing rank " + std::to_string(rank.number) +
+             ", which did not end when told to");
+    }
+    KillAll();
+  }
+  if (options_.stopped_timeout.count() == 0) return;
+  for (Rank& rank : ranks_) {
+    if (!rank.stopped_at || now < *rank.stopped_at + options_.stopped_timeout) {
+      continue;
+    }
+    rank.stopped_at.reset();
+    Fail(rank,
+         "was stopped for " + DescribeSeconds(options_.stopped_timeout.count()),
+         128 + SIGSTOP);
+  }
+}
+
+void RankGroup::Drain(Rank& rank) {
+  char buffer[65536];
+  for (const auto stream : {RankOutput::kOutput, RankOutput::kError}) {
+    const int fd = stream == RankOutput::kOutput ? rank.process->output_fd()
+                                                 : rank.process->error_fd();
+    ssize_t size = 0;
+    // Of a rank that prints without a pause, only so much: others wait.
+    for (int i = 0; i < kMostReads || rank.ended; ++i) {
+      size = read(fd, buffer, sizeof(buffer));
+      if (size <= 0) break;
+      rank.output->Add(stream,
+                       std::string_view(buffer, static_cast<size_t>(size)));
+    }
+    if (size == 0) rank.closed[stream] = true;
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,31 @@
+// What the launcher itself says, on standard error.
+//
+//   Report("SIGTERM: the ranks have 30 s to end");
+//
+// Thread-safe.
+#ifndef TRAINYARD_TOOLS_LAUNCH_REPORT_H_
+#define TRAINYARD_TOOLS_LAUNCH_REPORT_H_
+
+#include <string>
+
+#include "tools/launch/rank_output.h"
+
+namespace trainyard {
+
+// One line, with the launcher's name in front.
+void Report(const std::string& line);
+
+// Why the group failed: the rank, how it ended and its last lines.
+void ReportFailure(int rank, const std::string& how, const RankOutput& output);
+
+// "SIGTERM".
+std::string SignalName(int signal);
+// Of a wait status: "ended with exit code 7", "was killed by SIGKILL
+// (signal 9)".
+std::string DescribeEnd(int status);
+// "0.3 s".
+std::string DescribeSeconds(double seconds);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TOOLS_LAUNCH_REPORT_H_

@@ -1,0 +1,15 @@
+// TestRankMain is the main of every rank of a distributed_test, which links it.
+//
+// Fails if there are fewer CUDA devices than ranks on this host, and if no test
+// case was selected. Only rank 0 writes Bazel's XML file.
+#ifndef TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
+#define TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
+
+namespace trainyard {
+
+// Arguments: GoogleTest's, and --device=cpu or --device=cuda.
+int TestRankMain(int argc, char** argv);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
