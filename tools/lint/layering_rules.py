@@ -46,9 +46,13 @@ TORCH_FREE = [
     "//trainer/checkpoint:json_reader",
     "//trainer/checkpoint:json_string",
     "//trainer/checkpoint:python_param_groups",
+    "//trainer/checkpoint:rank_exchange",
     "//trainer/checkpoint:safetensors_dtype",
     "//trainer/checkpoint:safetensors_header",
     "//trainer/checkpoint:safetensors_layout",
     "//trainer/checkpoint:utf8",
+    "//trainer/checkpoint/files:*",
+    "//trainer/checkpoint/folder:*",
+    "//trainer/checkpoint/format:*",
     "//trainer/data:gzip_file",
 ]
