@@ -33,6 +33,28 @@ TEST(Crc32cTest, InstructionAndTableAgreeAtEveryLengthAndOffset) {
   }
 }
 
+TEST(Crc32cTest, InstructionAndTableAgreeOnLongTexts) {
+  std::mt19937 random(2);
+  std::string bytes(120'000, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  for (const size_t size : {1535, 1536, 1537, 3071, 49'151, 49'152, 49'153,
+                            50'688, 98'304, 119'999}) {
+    ASSERT_EQ(Crc32c(bytes.data() + 1, size, 7),
+              Crc32cByTable(bytes.data() + 1, size, 7))
+        << size;
+  }
+}
+
+TEST(Crc32cTest, ChecksumsOfPartsCombine) {
+  const std::string text = "a file is its header and its tensors";
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    EXPECT_EQ(Crc32cCombined(Crc32c(text.data(), cut),
+                             Crc32c(text.data() + cut, text.size() - cut),
+                             text.size() - cut),
+              Crc32c(text.data(), text.size()));
+  }
+}
+
 TEST(Crc32cTest, PartsGiveTheChecksumOfTheWhole) {
   const std::string text = "a checkpoint is written in many parts";
   for (size_t cut = 0; cut <= text.size(); ++cut) {

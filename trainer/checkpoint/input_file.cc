@@ -2,45 +2,55 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
 namespace trainyard {
+namespace {
 
-InputFile::InputFile(std::string path, int descriptor, uint64_t size)
-    : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+absl::Status Error(int64_t error, const std::string& message) {
+  return absl::ErrnoToStatus(static_cast<int>(-error), message);
+}
+
+}  // namespace
+
+InputFile::InputFile(std::string path, int file, FileSystem& files)
+    : path_(std::move(path)), file_(file), files_(&files) {}
 
 InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
+      file_(std::exchange(other.file_, -1)),
+      files_(other.files_),
       size_(other.size_) {}
 
 InputFile::~InputFile() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (file_ >= 0) files_->Close(file_);
 }
 
-absl::StatusOr<InputFile> InputFile::Open(const std::string& path) {
-  // Without O_NONBLOCK, opening a pipe waits for somebody to write to it.
+absl::StatusOr<InputFile> InputFile::Open(const std::string& path,
+                                          FileSystem& files, Links links) {
   const int descriptor =
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
-  }
-  struct stat info = {};
-  const bool known = fstat(descriptor, &info) == 0;
-  InputFile file(path, descriptor, static_cast<uint64_t>(info.st_size));
-  if (!known) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be read"));
-  }
-  if (!S_ISREG(info.st_mode)) {
+      files.Open(path, O_RDONLY | (links == Links::kRefuse ? O_NOFOLLOW : 0));
+  if (descriptor == -ELOOP && links == Links::kRefuse) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, S_ISDIR(info.st_mode) ? ": is a folder, not a file"
-                                                 : ": is not a regular file"));
+        absl::StrCat(path, ": is a link, not a file"));
   }
+  if (descriptor < 0) {
+    return Error(descriptor, absl::StrCat(path, ": cannot be opened"));
+  }
+  InputFile file(path, descriptor, files);
+  FileInfo info;
+  const int known = files.StatOpen(descriptor, info);
+  if (known < 0) return Error(known, absl::StrCat(path, ": cannot be read"));
+  if (info.kind != FileInfo::Kind::kFile) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, info.kind == FileInfo::Kind::kFolder
+                               ? ": is a folder, not a file"
+                               : ": is not a regular file"));
+  }
+  file.size_ = info.size;
   return file;
 }
 
@@ -48,13 +58,12 @@ absl::Status InputFile::ReadAt(uint64_t offset, void* to, size_t count) const {
   auto* bytes = static_cast<char*>(to);
   while (count > 0) {
     // Linux reads at most 2 GiB at a time.
-    const size_t part = std::min(count, size_t{1} << 30);
-    const ssize_t got =
-        pread(descriptor_, bytes, part, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const int64_t got =
+        files_->ReadAt(file_, bytes, std::min(count, size_t{1} << 30), offset);
+    if (got == -EINTR) continue;
     if (got < 0) {
-      return absl::ErrnoToStatus(
-          errno, absl::StrCat(path_, ": cannot be read at byte ", offset));
+      return Error(got,
+                   absl::StrCat(path_, ": cannot be read at byte ", offset));
     }
     if (got == 0) {
       return absl::DataLossError(absl::StrCat(path_, ": ends at byte ", offset,

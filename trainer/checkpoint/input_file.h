@@ -18,11 +18,18 @@
 #include <cstdint>
 #include <string>
 
+#include "trainer/checkpoint/files/file_system.h"
+
 namespace trainyard {
 
 class InputFile {
  public:
-  static absl::StatusOr<InputFile> Open(const std::string& path);
+  // Whether a link is opened, in place of which a stranger may have put it.
+  enum class Links { kFollow, kRefuse };
+
+  static absl::StatusOr<InputFile> Open(const std::string& path,
+                                        FileSystem& files = RealFileSystem(),
+                                        Links links = Links::kFollow);
 
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&&) = delete;
@@ -37,11 +44,12 @@ class InputFile {
   absl::Status ReadAt(uint64_t offset, void* to, size_t count) const;
 
  private:
-  InputFile(std::string path, int descriptor, uint64_t size);
+  InputFile(std::string path, int file, FileSystem& files);
 
   std::string path_;
-  int descriptor_;
-  uint64_t size_;
+  int file_;
+  FileSystem* files_;
+  uint64_t size_ = 0;
 };
 
 }  // namespace trainyard

@@ -1,0 +1,78 @@
+#include "trainer/checkpoint/async_writer.h"
+
+#include <exception>
+#include <utility>
+
+namespace trainyard {
+
+AsyncCheckpointWriter::AsyncCheckpointWriter(
+    CheckpointStore& store, AsyncCheckpointWriterOptions options)
+    : store_(store), options_(options), thread_([this] { Run(); }) {}
+
+AsyncCheckpointWriter::~AsyncCheckpointWriter() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+absl::Status AsyncCheckpointWriter::TakeResult() {
+  return std::exchange(result_, absl::OkStatus());
+}
+
+absl::Status AsyncCheckpointWriter::Save(const Checkpoint& checkpoint) {
+  absl::Status earlier;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (pending_ &&
+        options_.when_busy == AsyncCheckpointWriterOptions::Busy::kSkip) {
+      ++skipped_;
+      return absl::OkStatus();
+    }
+    changed_.wait(lock, [this] { return !pending_; });
+    earlier = TakeResult();
+  }
+  // The thread is at rest: the buffers are ours.
+  const absl::Status taken = snapshot_.Take(checkpoint);
+  if (!taken.ok()) return taken;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    pending_ = true;
+  }
+  changed_.notify_all();
+  return earlier;
+}
+
+absl::Status AsyncCheckpointWriter::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return !pending_; });
+  return TakeResult();
+}
+
+bool AsyncCheckpointWriter::busy() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return pending_;
+}
+
+void AsyncCheckpointWriter::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return pending_ || ends_; });
+    if (!pending_) return;
+    lock.unlock();
+    absl::Status saved;
+    try {
+      saved = store_.Save(snapshot_.checkpoint());
+    } catch (const std::exception& error) {
+      saved = absl::InternalError(error.what());
+    }
+    lock.lock();
+    result_ = std::move(saved);
+    pending_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,37 @@
+// FileLock keeps a second process out, for as long as it lives. The system
+// takes it back when the process ends, in whatever way. Free of libtorch.
+//
+//   absl::StatusOr<FileLock> lock = FileLock::Take("run/LOCK");
+//   if (!lock.ok()) return lock.status();  // Unavailable, and who has it
+//
+// Thread-compatible.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_FOLDER_FILE_LOCK_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_FOLDER_FILE_LOCK_H_
+
+#include <absl/status/statusor.h>
+
+#include <string>
+
+#include "trainer/checkpoint/files/file_system.h"
+
+namespace trainyard {
+
+class FileLock {
+ public:
+  static absl::StatusOr<FileLock> Take(const std::string& path,
+                                       FileSystem& files = RealFileSystem());
+
+  FileLock(FileLock&& other) noexcept;
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock();
+
+ private:
+  FileLock(int file, FileSystem& files) : file_(file), files_(&files) {}
+
+  int file_;
+  FileSystem* files_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_FOLDER_FILE_LOCK_H_

@@ -1,0 +1,81 @@
+#include "trainer/checkpoint/parts/snapshot.h"
+
+#include <ATen/ops/empty.h>
+#include <absl/strings/str_cat.h>
+#include <c10/util/Exception.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include "trainer/state_tensor.h"
+
+namespace trainyard {
+
+at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.layout() != at::kStrided ||
+      tensor.is_meta()) {
+    return tensor;  // the store says what is wrong with it
+  }
+  at::Tensor& buffer = used_[key];
+  const auto old = buffers_.find(key);
+  if (old != buffers_.end() && old->second.sizes() == tensor.sizes() &&
+      old->second.scalar_type() == tensor.scalar_type()) {
+    buffer = old->second;
+  } else {
+    buffer = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type())
+                                           .pinned_memory(tensor.is_cuda()));
+  }
+  const bool plain = tensor.is_cpu() && tensor.is_contiguous() &&
+                     !tensor.is_conj() && !tensor.is_neg();
+  if (plain) {
+    std::memcpy(buffer.mutable_data_ptr(), tensor.const_data_ptr(),
+                tensor.nbytes());
+  } else {
+    buffer.copy_(tensor.detach(), /*non_blocking=*/false);
+  }
+  return buffer;
+}
+
+absl::Status Snapshot::Take(const Checkpoint& checkpoint) {
+  try {
+    used_.clear();
+    // Everything but tensors is small: copied as it is, then the tensors in it.
+    checkpoint_ = checkpoint;
+    for (auto& [group, tensors] : checkpoint_.tensors) {
+      for (NamedTensor& item : tensors) {
+        item.tensor = Copy(group + "/" + item.name, item.tensor);
+      }
+    }
+    for (auto& [part, state] : checkpoint_.parts) {
+      State copy(state.version());
+      for (const auto& [name, value] : state.values()) {
+        const auto* tensor =
+            std::get_if<std::shared_ptr<const at::Tensor>>(&value);
+        if (tensor == nullptr) {
+          copy.Set(name, value);
+        } else {
+          // No group has this name.
+          SetTensor(copy, name, Copy("state/" + part + "/" + name, **tensor));
+        }
+      }
+      state = std::move(copy);
+    }
+    // Buffers of tensors that are no more go with the old map.
+    std::swap(buffers_, used_);
+    used_.clear();
+    return absl::OkStatus();
+  } catch (const c10::Error& error) {
+    checkpoint_ = Checkpoint();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the state cannot be copied: ", error.what_without_backtrace()));
+  } catch (const std::bad_alloc&) {
+    checkpoint_ = Checkpoint();
+    return absl::ResourceExhaustedError(
+        "the state cannot be copied: there is no memory for it");
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,244 @@
+#include "trainer/checkpoint/step_share.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "trainer/checkpoint/format/manifest.h"
+#include "trainer/checkpoint/format/shard_index.h"
+#include "trainer/checkpoint/format/states.h"
+#include "trainer/checkpoint/safetensors_tensor.h"
+#include "trainer/state_tensor.h"
+
+namespace trainyard {
+namespace {
+
+constexpr char kStateGroup[] = "state";
+
+using Tensors = std::vector<NamedTensor>;
+
+std::string StateName(int rank, const char* ending) {
+  return absl::StrFormat("state-r%05d.%s", rank, ending);
+}
+
+absl::StatusOr<pb::FileEntry> WriteTensors(
+    const std::string& name, const std::string& group,
+    const std::vector<const NamedTensor*>& tensors, StepWriter& writer) {
+  SafetensorsHeader header;
+  std::map<std::string_view, const NamedTensor*> by_name;
+  for (const NamedTensor* item : tensors) {
+    absl::StatusOr<SafetensorsEntry> entry = EntryOf(*item);
+    if (!entry.ok()) return entry.status();
+    header.tensors.push_back(*std::move(entry));
+    by_name[item->name] = item;
+  }
+  at::Tensor bytes;  // kept until the next one is asked for
+  absl::StatusOr<pb::FileEntry> file = writer.WriteTensors(
+      name, std::move(header),
+      [&](const SafetensorsEntry& entry) -> absl::StatusOr<const void*> {
+        absl::StatusOr<at::Tensor> host = HostBytes(*by_name[entry.name]);
+        if (!host.ok()) return host.status();
+        bytes = *std::move(host);
+        return bytes.const_data_ptr();
+      });
+  if (file.ok()) file->set_group(group);
+  return file;
+}
+
+// Writes this process's shard of a group and, as process 0, the index.
+absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
+                        const ShareOf& share, StepWriter& writer,
+                        std::vector<pb::FileEntry>& files) {
+  const int count =
+      std::clamp(static_cast<int>(tensors.size()), 1, share.world_size);
+  std::vector<uint64_t> sizes;
+  ShardIndex index;
+  for (const NamedTensor& item : tensors) {
+    sizes.push_back(item.tensor.defined() ? item.tensor.nbytes() : 0);
+    index.total_size += sizes.back();
+  }
+  const std::vector<int> shards = SplitBySize(sizes, count);
+  std::vector<const NamedTensor*> mine;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    index.weight_map[tensors[i].name] = ShardName(group, shards[i], count);
+    if (shards[i] == share.rank) mine.push_back(&tensors[i]);
+  }
+  if (share.rank < count) {
+    absl::StatusOr<pb::FileEntry> file =
+        WriteTensors(ShardName(group, share.rank, count), group, mine, writer);
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  if (count == 1 || share.rank != 0) return absl::OkStatus();
+  absl::StatusOr<pb::FileEntry> file = writer.WriteBytes(
+      ShardIndexName(group), pb::FileEntry::INDEX, FormatShardIndex(index));
+  if (!file.ok()) return file.status();
+  file->set_group(group);
+  files.push_back(*std::move(file));
+  return absl::OkStatus();
+}
+
+// The tensors among the values of the parts.
+Tensors StateTensors(const Checkpoint& checkpoint) {
+  Tensors tensors;
+  for (const StateTensorName& name : TensorsOf(checkpoint.parts)) {
+    tensors.push_back(
+        {name.Path(), GetTensor(checkpoint.parts.at(name.part), name.value)});
+  }
+  return tensors;
+}
+
+absl::Status ReadTensors(const StepReader& step, const pb::FileEntry& file,
+                         Tensors& tensors) {
+  const size_t first = tensors.size();
+  std::vector<SafetensorsEntry> entries;
+  const absl::Status read = step.ReadTensors(
+      file, [&](const SafetensorsEntry& entry) -> absl::StatusOr<void*> {
+        absl::StatusOr<at::Tensor> tensor = EmptyTensor(entry);
+        if (!tensor.ok()) return tensor.status();
+        tensors.push_back({entry.name, *std::move(tensor)});
+        entries.push_back(entry);
+        return tensors.back().tensor.mutable_data_ptr();
+      });
+  if (!read.ok()) return read;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const absl::Status values =
+        CheckValues(entries[i], tensors[first + i].tensor);
+    if (!values.ok()) return values;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SortByName(const std::string& group, Tensors& tensors) {
+  const auto less = [](const NamedTensor& a, const NamedTensor& b) {
+    return a.name < b.name;
+  };
+  std::sort(tensors.begin(), tensors.end(), less);
+  const auto twice =
+      std::adjacent_find(tensors.begin(), tensors.end(),
+                         [](const NamedTensor& a, const NamedTensor& b) {
+                           return a.name == b.name;
+                         });
+  if (twice == tensors.end()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("tensor ", QuotedName(twice->name),
+                                          " is in two files of ",
+                                          QuotedName(group)));
+}
+
+// Puts tensors where the parts' states want them.
+absl::Status FillStates(ParsedStates& states, const Tensors& tensors) {
+  std::map<std::string_view, const at::Tensor*> by_name;
+  for (const NamedTensor& item : tensors) by_name[item.name] = &item.tensor;
+  for (const StateTensorName& name : states.tensors) {
+    const auto found = by_name.find(name.Path());
+    if (found == by_name.end()) {
+      return absl::DataLossError(
+          absl::StrCat("the state lacks tensor ", QuotedName(name.Path())));
+    }
+    SetTensor(states.parts.at(name.part), name.value, *found->second);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+uint64_t SizeOf(const Checkpoint& checkpoint) {
+  uint64_t bytes = 0;
+  for (const auto& [group, tensors] : checkpoint.tensors) {
+    for (const NamedTensor& item : tensors) {
+      bytes += item.name.size() + 128;  // in headers and the manifest
+      if (item.tensor.defined()) bytes += item.tensor.nbytes();
+    }
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
+    const Checkpoint& checkpoint, const ShareOf& share, StepWriter& writer) {
+  std::vector<pb::FileEntry> files;
+  for (const auto& [group, tensors] : checkpoint.tensors) {
+    if (!IsFileName(group) || group == kStateGroup) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a group of tensors cannot be called ", QuotedName(group)));
+    }
+    const absl::Status written =
+        WriteGroup(group, tensors, share, writer, files);
+    if (!written.ok()) return written;
+  }
+  const absl::StatusOr<std::string> states =
+      FormatStates(checkpoint.parts, share.save_uuid);
+  if (!states.ok()) return states.status();
+  absl::StatusOr<pb::FileEntry> file = writer.WriteBytes(
+      StateName(share.rank, "pb"), pb::FileEntry::STATES, *states);
+  if (!file.ok()) return file.status();
+  files.push_back(*std::move(file));
+  const Tensors tensors = StateTensors(checkpoint);
+  if (!tensors.empty()) {
+    std::vector<const NamedTensor*> all;
+    for (const NamedTensor& item : tensors) all.push_back(&item);
+    file = WriteTensors(StateName(share.rank, "safetensors"), kStateGroup, all,
+                        writer);
+    if (!file.ok()) return file.status();
+    files.push_back(*std::move(file));
+  }
+  for (pb::FileEntry& entry : files) {
+    entry.set_rank(static_cast<uint32_t>(share.rank));
+  }
+  return files;
+}
+
+absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
+  const pb::Manifest& manifest = step.manifest();
+  Checkpoint checkpoint{.step = static_cast<int64_t>(manifest.step()),
+                        .epoch = static_cast<int64_t>(manifest.epoch()),
+                        .samples = static_cast<int64_t>(manifest.samples()),
+                        .finished = manifest.finished(),
+                        .world_size = static_cast<int>(manifest.world_size())};
+  checkpoint.metrics.insert(manifest.metrics().begin(),
+                            manifest.metrics().end());
+  checkpoint.config.insert(manifest.config().begin(), manifest.config().end());
+  const uint32_t owner =
+      rank < checkpoint.world_size ? static_cast<uint32_t>(rank) : 0;
+  Tensors state_tensors;
+  absl::StatusOr<ParsedStates> states =
+      absl::DataLossError(absl::StrCat(step.folder(), ": has no states"));
+  for (const pb::FileEntry& file : manifest.files()) {
+    const bool is_state = file.group() == kStateGroup;
+    absl::Status status;
+    if (file.kind() == pb::FileEntry::TENSORS) {
+      if (is_state && file.rank() != owner) continue;
+      status = ReadTensors(
+          step, file,
+          is_state ? state_tensors : checkpoint.tensors[file.group()]);
+    } else if (file.kind() == pb::FileEntry::STATES && file.rank() == owner) {
+      const absl::StatusOr<std::string> bytes = step.ReadBytes(file);
+      if (!bytes.ok()) return bytes.status();
+      states = ParseStates(*bytes);
+      if (states.ok() && states->save_uuid != manifest.save_uuid()) {
+        status = absl::DataLossError(absl::StrCat(
+            step.folder(), "/", file.name(), ": is not of this save"));
+      }
+    } else {
+      status = step.Verify(file);
+    }
+    if (!status.ok()) return status;
+  }
+  if (!states.ok()) return states.status();
+  absl::Status status = FillStates(*states, state_tensors);
+  for (auto& [group, tensors] : checkpoint.tensors) {
+    if (status.ok()) status = SortByName(group, tensors);
+  }
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat(step.folder(), ": ", status.message()));
+  }
+  checkpoint.parts = std::move(states->parts);
+  return checkpoint;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,247 @@
+#include "trainer/checkpoint/store.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "trainer/checkpoint/folder/step_names.h"
+#include "trainer/checkpoint/format/manifest.h"
+#include "trainer/checkpoint/format/step_reader.h"
+#include "trainer/checkpoint/format/step_writer.h"
+#include "trainer/checkpoint/step_share.h"
+
+namespace trainyard {
+namespace {
+
+class SingleProcess final : public RankExchange {
+ public:
+  int rank() const override { return 0; }
+  int world_size() const override { return 1; }
+  absl::StatusOr<std::vector<std::string>> AllGather(
+      const std::string& mine) override {
+    return std::vector<std::string>{mine};
+  }
+};
+
+RankExchange& RanksOf(const CheckpointStoreOptions& options) {
+  static SingleProcess single;  // has no data
+  return options.ranks == nullptr ? single : *options.ranks;
+}
+
+// Tells all processes how this one fared, and what; returns what all said, or
+// the first error.
+absl::StatusOr<std::vector<pb::RankReport>> Agree(RankExchange& ranks,
+                                                  const absl::Status& status,
+                                                  pb::RankReport report) {
+  report.set_error(static_cast<uint32_t>(status.code()));
+  report.set_message(std::string(status.message()));
+  const auto all = ranks.AllGather(report.SerializeAsString());
+  if (!all.ok()) return status.ok() ? all.status() : status;
+  std::vector<pb::RankReport> reports;
+  for (const std::string& bytes : *all) {
+    pb::RankReport& said = reports.emplace_back();
+    if (!said.ParseFromString(bytes)) {
+      return absl::InternalError("a process sent what is no report");
+    }
+    if (said.error() == 0) continue;
+    const auto code = static_cast<absl::StatusCode>(said.error());
+    if (reports.size() == static_cast<size_t>(ranks.rank()) + 1) return status;
+    return absl::Status(code, absl::StrCat("process ", reports.size() - 1, ": ",
+                                           said.message()));
+  }
+  return reports;
+}
+
+int64_t NowMicroseconds() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(CheckpointStoreOptions options,
+                                 RunFolder folder)
+    : options_(std::move(options)),
+      folder_(std::move(folder)),
+      run_uuid_(NewUuid()) {}
+
+CheckpointStore::~CheckpointStore() = default;
+
+absl::StatusOr<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(
+    CheckpointStoreOptions options) {
+  CheckRetention(options.keep);
+  RankExchange& ranks = RanksOf(options);
+  const bool writes = options.access == Access::kWrite;
+  absl::StatusOr<RunFolder> folder = RunFolder::Open(
+      options.directory, ranks.rank() == 0 ? options.access : Access::kRead,
+      *options.files);
+  if (writes) {
+    const auto agreed = Agree(ranks, folder.status(), {});
+    if (!agreed.ok()) return agreed.status();
+  }
+  if (!folder.ok()) return folder.status();
+  return std::unique_ptr<CheckpointStore>(
+      new CheckpointStore(std::move(options), *std::move(folder)));
+}
+
+absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
+  if (options_.access != Access::kWrite || checkpoint.step < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        directory(), ": step ", checkpoint.step, " cannot be saved",
+        checkpoint.step < 0 ? "" : ": it was opened for reading"));
+  }
+  RankExchange& ranks = RanksOf(options_);
+  const bool commits = ranks.rank() == 0;
+
+  // Process 0 makes the folder, and tells where.
+  pb::RankReport begin;
+  absl::StatusOr<std::string> folder = std::string();
+  if (commits) {
+    folder = folder_.Begin(checkpoint.step, SizeOf(checkpoint));
+    if (folder.ok()) begin.set_folder(folder->substr(folder->rfind('/') + 1));
+    begin.set_save_uuid(NewUuid());
+  }
+  const auto begun = Agree(ranks, folder.status(), begin);
+  if (!begun.ok()) {
+    if (commits && folder.ok()) folder_.Abandon(*folder);
+    return begun.status();
+  }
+  const std::string save_uuid = begun->front().save_uuid();
+  if (!commits)
+    folder = absl::StrCat(directory(), "/", begun->front().folder());
+
+  // All write their share.
+  StepWriter writer(*folder, save_uuid, *options_.files);
+  pb::RankReport wrote;
+  absl::Status status;
+  try {
+    const auto files = WriteShare(
+        checkpoint, {ranks.rank(), ranks.world_size(), save_uuid}, writer);
+    status = files.status();
+    if (files.ok()) wrote.mutable_files()->Add(files->begin(), files->end());
+  } catch (const std::exception& error) {
+    // The other processes wait to be told.
+    status = absl::ResourceExhaustedError(error.what());
+  }
+  const auto shares = Agree(ranks, status, wrote);
+  status = shares.status();
+
+  // Process 0 commits, and only then is it said to be saved.
+  if (commits && status.ok()) {
+    pb::Manifest manifest;
+    manifest.set_format_version(kCheckpointFormat);
+    manifest.set_min_reader_version(kCheckpointFormat);
+    manifest.set_producer(options_.producer);
+    manifest.set_run_uuid(run_uuid_);
+    manifest.set_save_uuid(save_uuid);
+    manifest.set_step(static_cast<uint64_t>(checkpoint.step));
+    manifest.set_epoch(static_cast<uint64_t>(checkpoint.epoch));
+    manifest.set_samples(static_cast<uint64_t>(checkpoint.samples));
+    manifest.set_finished(checkpoint.finished);
+    manifest.set_wall_time_us(NowMicroseconds());
+    manifest.set_world_size(static_cast<uint32_t>(ranks.world_size()));
+    manifest.mutable_metrics()->insert(checkpoint.metrics.begin(),
+                                       checkpoint.metrics.end());
+    manifest.mutable_config()->insert(checkpoint.config.begin(),
+                                      checkpoint.config.end());
+    for (const pb::RankReport& share : *shares) {
+      manifest.mutable_files()->MergeFrom(share.files());
+    }
+    const absl::StatusOr<RunFolder::Listing> old = folder_.List();
+    status = old.status();
+    if (old.ok()) {
+      manifest.set_sequence(
+          old->steps.empty()
+              ? 1
+              : static_cast<uint64_t>(old->steps.back().sequence) + 1);
+      status = writer.WriteManifest(manifest);
+    }
+    if (status.ok()) status = folder_.Commit(*folder, checkpoint.step);
+  }
+  if (commits && !status.ok()) folder_.Abandon(*folder);
+  const auto ended = Agree(ranks, status, {});
+  if (!ended.ok()) return ended.status();
+  if (commits) ApplyRetention();
+  return absl::OkStatus();
+}
+
+// After the commit. What cannot be removed is a pity and no failure.
+void CheckpointStore::ApplyRetention() {
+  const absl::StatusOr<RunFolder::Listing> listing = folder_.List();
+  if (!listing.ok()) {
+    warnings_.emplace_back(listing.status().message());
+    return;
+  }
+  for (const StepInfo& step : StepsToRemove(listing->steps, options_.keep)) {
+    const absl::Status removed = folder_.Remove(step.path);
+    if (!removed.ok()) warnings_.emplace_back(removed.message());
+  }
+}
+
+absl::StatusOr<Restored> CheckpointStore::LoadFrom(
+    const std::string& path) const {
+  const absl::StatusOr<StepReader> step =
+      StepReader::Open(path, *options_.files);
+  if (!step.ok()) return step.status();
+  absl::StatusOr<Checkpoint> checkpoint =
+      ReadStep(*step, RanksOf(options_).rank());
+  if (!checkpoint.ok()) return checkpoint.status();
+  return Restored{.checkpoint = *std::move(checkpoint), .path = path};
+}
+
+absl::StatusOr<Restored> CheckpointStore::Load(int64_t step) {
+  return LoadFrom(absl::StrCat(directory(), "/", StepName(step)));
+}
+
+absl::StatusOr<Restored> CheckpointStore::Latest() {
+  const absl::StatusOr<RunFolder::Listing> listing = folder_.List();
+  if (!listing.ok()) return listing.status();
+  std::map<std::string, absl::Status> damaged = listing->bad;
+  for (const auto& [path, status] : damaged) {
+    // Written by a newer program: not damaged, and not ours to pass over.
+    if (absl::IsFailedPrecondition(status)) return status;
+  }
+  for (auto step = listing->steps.rbegin(); step != listing->steps.rend();
+       ++step) {
+    absl::StatusOr<Restored> restored = LoadFrom(step->path);
+    if (absl::IsDataLoss(restored.status())) {
+      damaged.emplace(step->path, restored.status());
+      continue;
+    }
+    if (!restored.ok()) return restored.status();
+    for (const auto& [path, status] : damaged) {
+      std::string warning =
+          absl::StrCat("passed over a damaged checkpoint: ", status.message());
+      if (options_.access == Access::kWrite && RanksOf(options_).rank() == 0) {
+        const absl::StatusOr<std::string> where = folder_.Quarantine(path);
+        absl::StrAppend(&warning, "; ",
+                        where.ok() ? absl::StrCat("it is now ", *where)
+                                   : std::string(where.status().message()));
+      }
+      restored->warnings.push_back(std::move(warning));
+    }
+    return restored;
+  }
+  if (damaged.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat(directory(), ": there is no checkpoint"));
+  }
+  return absl::DataLossError(absl::StrCat(directory(), ": all ", damaged.size(),
+                                          " checkpoints are damaged; ",
+                                          damaged.rbegin()->second.message()));
+}
+
+absl::StatusOr<std::vector<StepInfo>> CheckpointStore::List() {
+  absl::StatusOr<RunFolder::Listing> listing = folder_.List();
+  if (!listing.ok()) return listing.status();
+  return std::move(listing->steps);
+}
+
+std::vector<std::string> CheckpointStore::TakeWarnings() {
+  return std::exchange(warnings_, {});
+}
+
+}  // namespace trainyard
