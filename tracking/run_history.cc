@@ -1,6 +1,7 @@
 #include "tracking/run_history.h"
 
 #include <stdexcept>
+#include <utility>
 
 namespace trainyard {
 
@@ -27,6 +28,25 @@ double InMemoryRunHistory::Latest(const std::string& name) const {
     known += (known.empty() ? "" : ", ") + other;
   throw std::out_of_range("RunHistory: no metric \"" + name +
                           "\"; there are: " + (known.empty() ? "none" : known));
+}
+
+State InMemoryRunHistory::SaveState() const {
+  State state;
+  state.Set("epoch", epoch_);
+  for (const auto& [name, values] : values_) state.Set("value/" + name, values);
+  return state;
+}
+
+void InMemoryRunHistory::LoadState(const State& state) {
+  state.CheckVersion(1);
+  const std::string prefix = "value/";
+  std::map<std::string, std::vector<double>> values;
+  for (const auto& [name, value] : state.values()) {
+    if (!name.starts_with(prefix)) continue;
+    values[name.substr(prefix.size())] = state.Get<std::vector<double>>(name);
+  }
+  epoch_ = state.Get<int64_t>("epoch");
+  values_ = std::move(values);
 }
 
 void InMemoryRunHistory::Reset() {

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/state.h"
+
 namespace trainyard {
 
 class RunHistory {
@@ -45,7 +47,7 @@ class RunHistory {
   virtual void Reset() = 0;
 };
 
-class InMemoryRunHistory final : public RunHistory {
+class InMemoryRunHistory final : public RunHistory, public Stateful {
  public:
   int64_t current_epoch() const override { return epoch_; }
   void IncrementEpoch() override { ++epoch_; }
@@ -56,6 +58,10 @@ class InMemoryRunHistory final : public RunHistory {
   std::vector<double> Values(const std::string& name) const override;
   double Latest(const std::string& name) const override;
   void Reset() override;
+
+  // Epoch and values; the prefix is whoever set it to restore.
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
  private:
   int64_t epoch_ = 1;

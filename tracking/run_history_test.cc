@@ -65,5 +65,18 @@ TEST(InMemoryRunHistoryTest, ResetForgetsAllButThePrefix) {
   EXPECT_EQ(history.prefix(), "a_");
 }
 
+TEST(RunHistoryTest, GoesOnFromASavedState) {
+  InMemoryRunHistory before, after;
+  before.Update("loss", 2);
+  before.IncrementEpoch();
+  before.Update("loss", 1);
+  before.Update("epoch", 7);  // a metric may be called what it likes
+  after.Update("old", 1);
+  after.LoadState(before.SaveState());
+  EXPECT_EQ(after.current_epoch(), 2);
+  EXPECT_EQ(after.Names(), (std::vector<std::string>{"epoch", "loss"}));
+  EXPECT_EQ(after.Values("loss"), (std::vector<double>{2, 1}));
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -42,6 +42,7 @@ Metrics EvaluateByBatch(const EvaluationParts& parts, Loader& loader,
   loader.StartEpoch(0);
   while (state.batch_idx < batches) {
     const AnyBatch batch = loader.Next()->To(parts.backend.device());
+    if (batch.size() == 0) break;  // nothing left for this process
     parts.callbacks.Fire(EvalStepStart{state, batch});
     StepOutput output;
     parts.backend.Forward(

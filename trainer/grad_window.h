@@ -24,9 +24,11 @@
 
 #include <cstdint>
 
+#include "trainer/state.h"
+
 namespace trainyard {
 
-class GradWindow {
+class GradWindow final : public Stateful {
  public:
   // Begins a window that will have this many batches. REQUIRES: >= 1.
   void Start(int64_t batches) {
@@ -57,6 +59,23 @@ class GradWindow {
   // The same, if the batches of all processes weigh `total` in the mean.
   double divisor(double total) const {
     return expected_ == 0 ? 1 : total / expected_;
+  }
+
+  // For a run that is saved within a window.
+  State SaveState() const override {
+    State state;
+    state.Set("batches", batches_);
+    state.Set("expected", expected_);
+    state.Set("total", total_);
+    return state;
+  }
+  void LoadState(const State& state) override {
+    state.CheckVersion(1);
+    const auto batches = state.Get<int64_t>("batches");
+    const auto expected = state.Get<double>("expected");
+    total_ = state.Get<double>("total");
+    batches_ = batches;
+    expected_ = expected;
   }
 
  private:

@@ -44,6 +44,19 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
   return output;
 }
 
+State StepRunner::SaveState() const {
+  State state = window_.SaveState();
+  state.Set("reference", reference_);
+  state.Set("in_window", static_cast<int64_t>(in_window()));
+  return state;
+}
+
+void StepRunner::LoadState(const State& state) {
+  window_.LoadState(state);
+  reference_ = state.Get<double>("reference");
+  is_boundary_ = state.Get<int64_t>("in_window") == 0;
+}
+
 void StepRunner::ForwardDone(const at::Tensor& outputs) {
   parts_.callbacks.Fire(ForwardEnd{parts_.state, *batch_, outputs});
 }

@@ -47,6 +47,13 @@ class StepRunner final : public StepContext {
   // ends a window. The output's weight is filled in.
   StepOutput Run(const AnyBatch& batch, int64_t batches_left);
 
+  // Whether gradients of an unfinished window are there.
+  bool in_window() const { return !is_boundary_; }
+  // The window, for a run that is saved within one; its gradients are the
+  // parameters' own.
+  State SaveState() const;
+  void LoadState(const State& state);
+
   const StepState& state() const override { return parts_.state; }
   void ForwardDone(const at::Tensor& outputs) override;
   void Backward(const at::Tensor& loss, double weight) override;
@@ -62,7 +69,7 @@ class StepRunner final : public StepContext {
 
   // Of the current step.
   const AnyBatch* batch_ = nullptr;
-  bool is_boundary_ = false;
+  bool is_boundary_ = true;
   std::optional<double> share_;
   bool update_called_ = false;
   bool updated_ = false;

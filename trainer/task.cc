@@ -5,17 +5,26 @@
 #include "trainer/data/sampler.h"
 
 namespace trainyard {
+namespace {
+
+LoaderOptions OptionsFor(const LoaderRequest& request) {
+  return {.batch_size = request.batch_size,
+          .rank = request.rank,
+          .num_ranks = request.num_ranks};
+}
+
+}  // namespace
 
 Loader Task::TrainLoader(const LoaderRequest& request) {
   return {request.data,
           std::make_shared<ShuffledSampler>(request.data->size(), request.seed),
-          {.batch_size = request.batch_size}};
+          OptionsFor(request)};
 }
 
 Loader Task::EvalLoader(const LoaderRequest& request) {
   return {request.data,
           std::make_shared<SequentialSampler>(request.data->size()),
-          {.batch_size = request.batch_size}};
+          OptionsFor(request)};
 }
 
 void Task::BackwardStep(const StepOutput& output, StepContext& step) {

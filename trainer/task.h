@@ -89,6 +89,9 @@ struct LoaderRequest {
   DatasetPtr data;
   int64_t batch_size = 0;
   uint64_t seed = 0;
+  // This process among those that share the data.
+  int64_t rank = 0;
+  int64_t num_ranks = 1;
 };
 
 // An optimizer and the name that its state is saved under.

@@ -323,7 +323,7 @@ TEST(TaskTest, ALoaderOfTheTasksOwn) {
     Loader TrainLoader(const LoaderRequest& request) override {
       return {request.data,
               std::make_shared<SequentialSampler>(request.data->size()),
-              {.batch_size = request.batch_size, .drop_last = true}};
+              {.batch_size = request.batch_size, .last_batch = LastBatch::kDrop}};
     }
   };
   const auto backend = MakeBackend("sp");

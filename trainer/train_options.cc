@@ -82,7 +82,9 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                    .eval_batches = lengths.eval,
                    .clip = ToString(options.clip),
                    .evaluate = ToString(options.evaluate),
-                   .checkpoint = "never",
+                   .checkpoint = options.checkpoint.directory.empty()
+                                     ? "never"
+                                     : ToString(options.checkpoint.every),
                    .report = ToString(options.report)};
   config.total_batch_size = config.per_device_batch_size *
                             config.num_processes * config.grad_accum_steps;

@@ -14,6 +14,7 @@
 
 #include "backends/backend.h"
 #include "schedulers/per_group.h"
+#include "trainer/checkpoint_options.h"
 #include "trainer/data/dataset.h"
 #include "trainer/micro_batch.h"
 #include "trainer/optim/clip.h"
@@ -49,6 +50,10 @@ struct TrainOptions {
   // variable TRAINYARD_LIMIT_BATCHES limits both, too.
   int64_t max_batches_per_epoch = 0;
   int64_t max_eval_batches = 0;
+
+  // Where and when the run saves itself, and whether it goes on from there.
+  CheckpointOptions checkpoint = {};
+  Resume resume = Resume::kNever;
 
   // When to report the means of the training metrics to OnReport.
   Period report = Every(Batches(100));

@@ -3,53 +3,23 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "tracking/metrics.h"
-#include "trainer/cancellation.h"
-#include "trainer/data/loader.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
 #include "trainer/limit_batches.h"
 #include "trainer/schedule_set.h"
 #include "trainer/step_runner.h"
+#include "trainer/trainer_run.h"
 
 namespace trainyard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-struct EvalRun {
-  std::string name;
-  Loader loader;
-};
-
-std::vector<EvalRun> EvalRuns(Task& task, const TrainOptions& options) {
-  std::vector<EvalRun> runs;
-  const int64_t batch_size = EvalBatchSizeOf(options);
-  if (options.eval_data != nullptr) {
-    runs.push_back({"eval", task.EvalLoader({options.eval_data, batch_size})});
-  }
-  for (const EvalSet& set : options.eval_sets) {
-    runs.push_back({set.name, task.EvalLoader({set.data, batch_size})});
-  }
-  return runs;
-}
-
-int64_t BatchesOf(const std::vector<EvalRun>& evals) {
-  int64_t batches = 0;
-  for (const EvalRun& eval : evals) batches += eval.loader.batches_per_epoch();
-  return batches;
-}
-
 void AddMeans(MetricMeans& means, const StepOutput& output) {
+  if (output.weight == 0) return;  // of padding only, for others to keep step
   if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
   for (const auto& [name, value] : output.metrics) {
     means.Add(name, value, output.weight);
@@ -57,40 +27,6 @@ void AddMeans(MetricMeans& means, const StepOutput& output) {
 }
 
 }  // namespace
-
-// What lives as long as one call of Train.
-struct Trainer::Run {
-  Run(const TrainOptions& run_options, Task& task, const Backend& backend)
-      : options(run_options),
-        loader(task.TrainLoader(
-            {options.data, MicroBatchOf(options).size, options.seed})),
-        evals(EvalRuns(task, options)),
-        config(MakeRunConfig(options, backend,
-                             {.train = loader.batches_per_epoch(),
-                              .eval = BatchesOf(evals)})) {
-    if (options.handle_signals) cancellation.emplace();
-  }
-
-  const TrainOptions& options;
-  Loader loader;
-  std::vector<EvalRun> evals;
-  const RunConfig config;
-  ScheduleSet schedules;
-  std::optional<StepRunner> steps;
-  std::optional<Cancellation> cancellation;
-  const Clock::time_point start = Clock::now();
-
-  RunResult result;
-  Progress progress;
-  // Where the last ones were made; -1: nowhere.
-  int64_t evaluated_at_batch = -1;
-  int64_t reported_at_batch = 0;
-  double eval_seconds = 0;
-  MetricMeans epoch_means;
-  // Kept only if somebody hears the report.
-  bool reports = false;
-  MetricMeans report_means;
-};
 
 Trainer::Trainer(std::unique_ptr<Task> task, Optimizer& optimizer,
                  Backend& backend)
@@ -188,26 +124,36 @@ RunResult Trainer::Train(const TrainOptions& options) {
 }
 
 void Trainer::RunEpochs(Run& run) {
+  ResumeIfAsked(run);
+  const int64_t num_epochs = run.config.num_epochs;
+  if (run.result.state.epoch >= num_epochs) {
+    run.result.message = "the run was finished before; there is nothing to do";
+  }
   callbacks_.Fire(RunStart{run.config, run.result.state});
-  while (run.result.state.epoch < run.config.num_epochs) {
+  while (run.result.state.epoch < num_epochs) {
     if (!RunEpoch(run)) return EndEarly(run);
   }
   if (!run.options.evaluate.never() &&
-      run.evaluated_at_batch != run.progress.batches) {
+      run.evaluated_at != run.progress.batches) {
     EvaluateAll(run);
   }
-  if (run.reported_at_batch != run.progress.batches) ReportMeans(run);
+  DoLastThings(run, /*finished=*/true);
 }
 
 bool Trainer::RunEpoch(Run& run) {
   StepState& state = run.result.state;
+  // Not 0 in an epoch in whose middle the run was saved.
+  const int64_t done = state.batch_idx;
+  if (done == 0) {
+    run.epoch_means.Reset();
+    run.loader.StartEpoch(state.epoch);
+  }
   const int64_t updates_left = run.config.max_updates - state.optimizer_step;
-  const int64_t batches = std::min(run.config.batches_per_epoch,
-                                   updates_left * state.grad_accum_steps);
-  run.epoch_means.Reset();
+  const int64_t batches = std::min(
+      {run.loader.batches_left(), run.config.batches_per_epoch - done,
+       updates_left * state.grad_accum_steps - done % state.grad_accum_steps});
   task_->SetTraining(true);
-  callbacks_.Fire(EpochStart{run.config, state, batches});
-  run.loader.StartEpoch(state.epoch);
+  callbacks_.Fire(EpochStart{run.config, state, done + batches});
   Progress before = run.progress;
   bool ended = ShouldEnd(run);
   for (int64_t left = batches; left > 0 && !ended; --left) {
@@ -216,10 +162,8 @@ bool Trainer::RunEpoch(Run& run) {
     // After the last batch the epoch is counted first.
     ended = left > 1 ? DoWhatIsDue(run, before) : ShouldEnd(run);
   }
-  for (const auto& [name, value] : run.epoch_means.Read(backend_)) {
-    history_->Update("train_" + name, value);
-  }
   if (ended) return false;
+  RecordEpochMeans(run);
   run.schedules.Step(StepOn::kEpoch);
   callbacks_.Fire(TrainEpochEnd{state, *history_});
   ++run.progress.epochs;
@@ -228,9 +172,15 @@ bool Trainer::RunEpoch(Run& run) {
   history_->IncrementEpoch();
   ++state.epoch;
   state.ResetEpoch();
-  ended = DoWhatIsDue(run, before);
-  // A stop asked for at the very end has nothing left to stop.
-  return state.epoch == run.config.num_epochs || !ended;
+  // The end of the run has an order of its own, and a stop asked for there has
+  // nothing left to stop.
+  return state.epoch == run.config.num_epochs || !DoWhatIsDue(run, before);
+}
+
+void Trainer::RecordEpochMeans(Run& run) {
+  for (const auto& [name, value] : run.epoch_means.Read(backend_)) {
+    history_->Update("train_" + name, value);
+  }
 }
 
 void Trainer::RunStep(Run& run, int64_t batches_left) {
@@ -241,19 +191,33 @@ void Trainer::RunStep(Run& run, int64_t batches_left) {
   ++run.progress.batches;
   run.progress.updates = run.result.state.optimizer_step;
   run.progress.samples = run.result.state.samples_seen;
-  run.progress.seconds = SecondsSince(run.start);
+  run.progress.seconds = run.SecondsSinceStart();
 }
 
 bool Trainer::DoWhatIsDue(Run& run, const Progress& before) {
-  if (run.evaluated_at_batch != run.progress.batches) {
+  const int64_t now = run.progress.batches;
+  if (run.evaluated_at != now) {
     EvaluateIfDue(run, before);
-    task_->SetTraining(true);
-    if (ShouldEnd(run)) return true;
+    if (run.evaluated_at == now) {
+      task_->SetTraining(true);
+      if (ShouldEnd(run)) return true;
+    }
   }
-  if (run.reports && run.options.report.Due(before, run.progress)) {
+  if (run.saved_at != now &&
+      run.options.checkpoint.every.Due(before, run.progress)) {
+    SaveCheckpoint(run, /*finished=*/false);
+  }
+  if (run.reported_at != now &&
+      run.options.report.Due(before, run.progress)) {
     ReportMeans(run);
   }
   return ShouldEnd(run);
+}
+
+void Trainer::DoLastThings(Run& run, bool finished) {
+  if (run.saved_at != run.progress.batches) SaveCheckpoint(run, finished);
+  if (run.checkpoints) run.checkpoints->Finish();
+  if (run.reported_at != run.progress.batches) ReportMeans(run);
 }
 
 void Trainer::EvaluateIfDue(Run& run, const Progress& before) {
@@ -263,25 +227,25 @@ void Trainer::EvaluateIfDue(Run& run, const Progress& before) {
 }
 
 void Trainer::EvaluateAll(Run& run) {
-  const Clock::time_point start = Clock::now();
+  const double start = run.SecondsSinceStart();
   task_->SetTraining(false);
-  Metrics all;
-  for (EvalRun& eval : run.evals) {
+  run.eval_metrics.clear();
+  for (Run::Eval& eval : run.evals) {
     const Metrics metrics = trainyard::Evaluate(
         {*task_, backend_, callbacks_, run.result.state}, eval.loader,
         {.name = eval.name,
          .max_batches = LimitBatches(run.options.max_eval_batches)});
     for (const auto& [name, value] : metrics) history_->Update(name, value);
     callbacks_.Fire(EvalEnd{run.result.state, eval.name, metrics});
-    all.insert(metrics.begin(), metrics.end());
+    run.eval_metrics.insert(metrics.begin(), metrics.end());
   }
-  if (!run.evals.empty()) run.schedules.Observe(all);
-  run.evaluated_at_batch = run.progress.batches;
-  run.eval_seconds += SecondsSince(start);
+  if (!run.evals.empty()) run.schedules.Observe(run.eval_metrics);
+  run.evaluated_at = run.progress.batches;
+  run.eval_seconds += run.SecondsSinceStart() - start;
 }
 
 void Trainer::ReportMeans(Run& run) {
-  run.reported_at_batch = run.progress.batches;
+  run.reported_at = run.progress.batches;
   if (!run.reports) return;
   Metrics metrics;
   for (const auto& [name, value] : run.report_means.Read(backend_)) {
@@ -298,7 +262,9 @@ bool Trainer::ShouldEnd(const Run& run) {
 }
 
 void Trainer::EndEarly(Run& run) {
-  if (run.reported_at_batch != run.progress.batches) ReportMeans(run);
+  DoLastThings(run, /*finished=*/false);
+  // After the checkpoint: a resumed run completes the epoch and records it then.
+  if (run.result.state.batch_idx > 0) RecordEpochMeans(run);
   if (run.cancellation && run.cancellation->requested()) {
     run.result.ending = RunEnding::kCancelled;
     run.result.message = run.cancellation->signal_name();
@@ -311,7 +277,7 @@ void Trainer::EndEarly(Run& run) {
 }
 
 std::exception_ptr Trainer::EndRun(Run& run) {
-  run.result.seconds = SecondsSince(run.start);
+  run.result.seconds = run.SecondsSinceStart() - run.seconds_before;
   run.result.train_seconds = run.result.seconds - run.eval_seconds;
   run.schedules.Restore();
   return callbacks_.FireToAll(RunEnd{run.result.state, *history_,
@@ -326,7 +292,12 @@ Metrics Trainer::Evaluate(DatasetPtr data, int64_t per_device_batch_size) {
                     "Evaluate: per_device_batch_size is ",
                     per_device_batch_size, "; it must be at least 1");
   const std::string name = "evaluation";
-  Loader loader = task_->EvalLoader({data, per_device_batch_size});
+  LoaderRequest request{.data = data,
+                        .batch_size = per_device_batch_size,
+                        .rank = backend_.rank(),
+                        .num_ranks = backend_.num_processes()};
+  if (task_->evaluates_dataset()) request.rank = 0, request.num_ranks = 1;
+  Loader loader = task_->EvalLoader(request);
   const StepState state{.num_processes = backend_.num_processes()};
   FireInitEnd();
   task_->SetTraining(false);

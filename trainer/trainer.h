@@ -33,12 +33,15 @@
 
 namespace trainyard {
 
+struct Checkpoint;
+
 struct RunResult {
   RunEnding ending = RunEnding::kFinished;
   // Why a run was stopped or cancelled.
   std::string message;
   StepState state;
-  // Whole run; and the part of it spent training, without evaluation.
+  // This call, without earlier parts of a resumed run; and what of it was spent
+  // training, without evaluation.
   double seconds = 0;
   double train_seconds = 0;
 };
@@ -58,7 +61,8 @@ class Trainer {
     return callbacks_.Add(std::forward<T>(callback), std::move(options));
   }
 
-  // One run from the models' present weights. What a step, dataset or callback
+  // One run from the models' present weights, or from where an earlier one
+  // was. What a step, dataset or callback
   // throws ends the run: OnRunEnd is called with it, then it is thrown on.
   RunResult Train(const TrainOptions& options);
 
@@ -74,9 +78,10 @@ class Trainer {
 
   const Task& task() const { return *task_; }
 
- private:
+  // What lives as long as one call of Train.
   struct Run;
 
+ private:
   Trainer(std::unique_ptr<Task> task, Optimizer* optimizer, Backend& backend);
 
   Optimizer& FindOptimizer(const std::string& name) const;
@@ -85,13 +90,20 @@ class Trainer {
   void RunEpochs(Run& run);
   // Whether the epoch came to its end, with more to come or none left.
   bool RunEpoch(Run& run);
+  void RecordEpochMeans(Run& run);
   void RunStep(Run& run, int64_t batches_left);
   // Does what has become due since `before`. Returns whether the run is to end
   // here.
   bool DoWhatIsDue(Run& run, const Progress& before);
+  // What every end of a run but an error has.
+  void DoLastThings(Run& run, bool finished);
   void EvaluateIfDue(Run& run, const Progress& before);
   void EvaluateAll(Run& run);
   void ReportMeans(Run& run);
+  void ResumeIfAsked(Run& run);
+  void SaveCheckpoint(Run& run, bool finished);
+  Checkpoint CollectCheckpoint(const Run& run, bool finished) const;
+  void LoadCheckpoint(const Checkpoint& checkpoint, Run& run);
   // Whether a stop or cancellation was asked for, on any process.
   bool ShouldEnd(const Run& run);
   void EndEarly(Run& run);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -71,6 +72,13 @@ class Recorder final : public Callback {
   void OnInitEnd(const InitEnd&, Control&) override {
     log.push_back("InitEnd");
   }
+  void OnCheckpointSaved(const CheckpointSaved&, Control&) override {
+    log.push_back("CheckpointSaved");
+  }
+  void OnCheckpointLoaded(const CheckpointLoaded&, Control&) override {
+    log.push_back("CheckpointLoaded");
+  }
+  void OnReport(const Report&, Control&) override { log.push_back("Report"); }
   void OnCancel(const Cancel& e, Control&) override {
     log.push_back("Cancel: " + e.reason);
   }
@@ -104,7 +112,8 @@ TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
                           "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
                           "GradientsReady", "UpdateEnd", "StepEnd",  //
                           "TrainEpochEnd", "EvalStart", "EvalStepStart",
-                          "EvalStepEnd", "EvalEnd", "EpochEnd", "RunEnd: "));
+                          "EvalStepEnd", "EvalEnd", "EpochEnd", "Report",
+                          "RunEnd: "));
 }
 
 TEST(TrainerEventsTest, EventsOfAStoppedRun) {
@@ -119,7 +128,8 @@ TEST(TrainerEventsTest, EventsOfAStoppedRun) {
               ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
                           "ForwardEnd", "LossEnd", "BackwardEnd",
                           "GradientsReady", "UpdateEnd", "StepEnd",
-                          "Stop: enough samples", "RunEnd: enough samples"));
+                          "Report", "Stop: enough samples",
+                          "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
 }
@@ -136,7 +146,8 @@ TEST(TrainerEventsTest, EventsOfACancelledRun) {
       recorder.log,
       ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
                   "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
-                  "UpdateEnd", "StepEnd", "Cancel: SIGINT", "RunEnd: SIGINT"));
+                  "UpdateEnd", "StepEnd", "Report", "Cancel: SIGINT",
+                  "RunEnd: SIGINT"));
   EXPECT_EQ(result.ending, RunEnding::kCancelled);
   EXPECT_EQ(result.message, "SIGINT");
 }
@@ -149,8 +160,74 @@ TEST(TrainerEventsTest, EventsOfAFailedRun) {
                                     .num_epochs = 3,
                                     .per_device_batch_size = 4}),
                CallbackError);
-  EXPECT_EQ(recorder.log.back(),
-            "RunEnd: Recorder threw in OnStepEnd: out of luck");
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                          "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd",
+                          "RunEnd: Recorder threw in OnStepEnd: out of luck"));
+}
+
+// What falls on one batch: evaluation, checkpoint, report; none twice, and at
+// the end only what is not current.
+TEST(TrainerEventsTest, OrderOfWhatIsDue) {
+  const std::string folder = ::testing::TempDir() + "/order";
+  std::filesystem::remove_all(folder);
+  const auto boundaries = [&](const Period& evaluate, const Period& save,
+                              const Period& report) {
+    LineRig rig;
+    Recorder& recorder = rig.trainer().Add(Recorder());
+    rig.trainer().Train({.data = LinePoints(5),
+                         .eval_data = LinePoints(1),
+                         .evaluate = evaluate,
+                         .num_epochs = 1,
+                         .checkpoint = {.directory = folder, .every = save},
+                         .resume = Resume::kIfPresent,
+                         .report = report,
+                         .per_device_batch_size = 1});
+    std::filesystem::remove_all(folder);
+    std::vector<std::string> log;
+    for (const std::string& event : recorder.log) {
+      if (event == "EvalEnd" || event == "CheckpointSaved" ||
+          event == "Report" || event == "StepEnd" || event == "EpochEnd") {
+        log.push_back(event == "StepEnd" ? "." : event);
+      }
+    }
+    return log;
+  };
+  EXPECT_THAT(boundaries(Every(Batches(2)), Every(Batches(2)),
+                         Every(Batches(2))),
+              ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
+                          ".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
+                          ".", "EpochEnd", "EvalEnd", "CheckpointSaved",
+                          "Report"));
+  EXPECT_THAT(
+      boundaries(Every(Epochs(1)), Every(Epochs(1)), Every(Batches(5))),
+      ElementsAre(".", ".", ".", ".", ".", "EvalEnd", "EpochEnd",
+                  "CheckpointSaved", "Report"));
+  EXPECT_THAT(boundaries(Period(), At(Batches({1, 3})), Period()),
+              ElementsAre(".", "CheckpointSaved", ".", ".", "CheckpointSaved",
+                          ".", ".", "EpochEnd", "CheckpointSaved"));
+}
+
+TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {
+  const std::string folder = ::testing::TempDir() + "/resumed";
+  std::filesystem::remove_all(folder);
+  TrainOptions options{.data = LinePoints(8),
+                       .num_epochs = 1,
+                       .checkpoint = {.directory = folder},
+                       .resume = Resume::kIfPresent,
+                       .per_device_batch_size = 4};
+  LineRig first, second;
+  first.trainer().Add(Recorder()).stop_at = 4;
+  first.trainer().Train(options);
+  Recorder& recorder = second.trainer().Add(Recorder());
+  second.trainer().Train(options);
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "CheckpointLoaded", "RunStart",
+                          "EpochStart", "StepStart", "ForwardEnd", "LossEnd",
+                          "BackwardEnd", "GradientsReady", "UpdateEnd",
+                          "StepEnd", "TrainEpochEnd", "EpochEnd",
+                          "CheckpointSaved", "Report", "RunEnd: "));
 }
 
 }  // namespace

@@ -35,6 +35,13 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
     return nullptr;
   }
   const double* values() const { return values_.data(); }
+  std::vector<std::pair<std::string, double>> Named() const {
+    std::vector<std::pair<std::string, double>> named;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      named.emplace_back(names_[i], values_[i]);
+    }
+    return named;
+  }
   std::string Names() const {
     std::string all;
     for (const std::string& name : names_) {
@@ -126,6 +133,12 @@ double& Optimizer::Field(size_t group, std::string_view name) {
   TORCH_CHECK_VALUE(field != nullptr, name_, ": there is no field \"", name,
                     "\"; there are: ", options.Names());
   return *field;
+}
+
+std::vector<std::pair<std::string, double>> Optimizer::Fields(
+    size_t group) const {
+  return static_cast<const FieldOptions&>(param_groups()[group].options())
+      .Named();
 }
 
 StateMismatch Optimizer::LoadState(const std::vector<NamedTensor>& state,

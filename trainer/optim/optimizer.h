@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trainer/optim/field_spec.h"
@@ -51,6 +52,9 @@ class Optimizer : public torch::optim::Optimizer {
   // what there is, if the group has no such field or there is no such group.
   // The reference stays valid.
   double& Field(size_t group, std::string_view name);
+
+  // All of a group's fields, by name.
+  std::vector<std::pair<std::string, double>> Fields(size_t group) const;
 
   // Every tensor of the state as "<parameter>/<what>", in name order. Shares
   // memory.

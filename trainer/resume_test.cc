@@ -1,0 +1,222 @@
+// A run that was stopped anywhere and resumed ends as one that was never
+// stopped, to the bit.
+#include <ATen/Context.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/mse_loss.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/linear.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/make_backend.h"
+#include "schedulers/cosine.h"
+#include "schedulers/plateau.h"
+#include "trainer/checkpoint/state_crc32c.h"
+#include "trainer/error_message.h"
+#include "trainer/line_rig.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Has all that is easily forgotten: random numbers, buffers, several weights.
+class NoisyTask final : public TaskOf<Example> {
+ public:
+  NoisyTask() {
+    AddModel("first", first_.ptr());
+    AddModel("norm", norm_.ptr());
+    AddModel("second", second_.ptr());
+    AddOptimizer("body", body);
+    AddOptimizer("head", head);
+  }
+  StepOutput TrainStep(const Example& batch, StepContext&) override {
+    const at::Tensor hidden =
+        norm_->forward(first_->forward(at::dropout(batch.input, 0.3, true)));
+    return {.loss = at::mse_loss(second_->forward(hidden), batch.target),
+            .metrics = {{"hidden", hidden.abs().mean()}}};
+  }
+  StepOutput EvalStep(const Example& batch, StepContext&) override {
+    return {.loss = at::mse_loss(
+                second_->forward(norm_->forward(first_->forward(batch.input))),
+                batch.target)};
+  }
+
+ private:
+  torch::nn::Linear first_{3, 4};
+  torch::nn::BatchNorm1d norm_{4};
+  torch::nn::Linear second_{4, 1};
+
+ public:
+  AdamW body{*first_, {.lr = 0.05}}, head{*second_, {.lr = 0.05}};
+};
+
+// Remembers how many steps it saw.
+class StepCounter final : public Callback, public Stateful {
+ public:
+  explicit StepCounter(int64_t stop_at) : stop_at_(stop_at) {}
+  void OnStepEnd(const StepEnd&, Control& control) override {
+    if (++steps == stop_at_) control.RequestStop("the test says so");
+  }
+  void OnCheckpointLoaded(const CheckpointLoaded& e, Control&) override {
+    loaded = e.path;
+  }
+  State SaveState() const override {
+    State state;
+    state.Set("steps", steps);
+    return state;
+  }
+  void LoadState(const State& state) override {
+    steps = state.Get<int64_t>("steps");
+  }
+
+  int64_t steps = 0;
+  std::string loaded;
+
+ private:
+  int64_t stop_at_;
+};
+
+struct Outcome {
+  RunResult result;
+  uint32_t crc = 0;
+  int64_t steps = 0;
+  std::string loaded;
+  std::vector<double> losses, eval_losses, hidden;
+};
+
+class ResumeTest : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::remove_all(folder_); }
+
+  // 13 samples in batches of 3 and windows of 2 batches: 5 batches and 3
+  // updates per epoch, 15 batches and 9 updates in all.
+  TrainOptions Options() {
+    return {.data = LinePoints(13),
+            .eval_data = LinePoints(5),
+            .evaluate = Every(Batches(4)),
+            .num_epochs = 3,
+            .checkpoint = {.directory = folder_, .every = Every(Batches(7))},
+            .resume = Resume::kIfPresent,
+            .per_device_batch_size = 3,
+            .grad_accum_steps = 2,
+            .schedule = Cosine({.warmup = Updates(2)}),
+            .schedules = {{.schedule = OnPlateau({.patience = 0}),
+                           .optimizer = "head"}},
+            .seed = 5};
+  }
+
+  Outcome Train(const TrainOptions& options, int64_t stop_at = -1,
+                uint64_t seed = 1) {
+    at::manual_seed(seed);
+    auto task = std::make_unique<NoisyTask>();
+    AdamW &body = task->body, &head = task->head;
+    const auto backend = MakeBackend("sp");
+    Trainer trainer(std::move(task), *backend);
+    StepCounter counter(stop_at);
+    trainer.Add(counter);
+    Outcome outcome{.result = trainer.Train(options)};
+    std::vector<NamedTensor> all = trainer.task().State();
+    for (const AdamW* optimizer : {&body, &head}) {
+      for (NamedTensor& item : optimizer->State()) {
+        all.push_back({(optimizer == &body ? "body/" : "head/") + item.name,
+                       item.tensor});
+      }
+    }
+    outcome.crc = StateCrc32c(all);
+    outcome.steps = counter.steps;
+    outcome.loaded = counter.loaded;
+    outcome.losses = trainer.history().Values("train_loss");
+    outcome.hidden = trainer.history().Values("train_hidden");
+    outcome.eval_losses = trainer.history().Values("eval_loss");
+    return outcome;
+  }
+
+  std::string folder_ =
+      ::testing::TempDir() + "/" +
+      ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(ResumeTest, EndsEqualWhereverItWasStopped) {
+  TrainOptions unsaved = Options();
+  unsaved.checkpoint = {};
+  unsaved.resume = Resume::kNever;
+  const Outcome straight = Train(unsaved);
+  for (const bool asynchronous : {true, false}) {
+    for (int64_t stop = 1; stop < 15; ++stop) {
+      SetUp();
+      TrainOptions options = Options();
+      options.checkpoint.asynchronous = asynchronous;
+      const Outcome stopped = Train(options, stop);
+      EXPECT_EQ(stopped.result.ending, RunEnding::kStopped);
+      // Other weights and random numbers to begin with.
+      const Outcome resumed = Train(options, -1, /*seed=*/2);
+      EXPECT_EQ(resumed.result.ending, RunEnding::kFinished);
+      EXPECT_THAT(resumed.loaded, HasSubstr(folder_ + "/step-"));
+      EXPECT_EQ(resumed.crc, straight.crc) << "stopped at " << stop;
+      EXPECT_EQ(resumed.steps, straight.steps);
+      EXPECT_EQ(resumed.result.state, straight.result.state);
+      EXPECT_EQ(resumed.losses, straight.losses);
+      EXPECT_EQ(resumed.hidden, straight.hidden);
+      EXPECT_EQ(resumed.eval_losses, straight.eval_losses);
+    }
+  }
+}
+
+TEST_F(ResumeTest, AFinishedRunHasNothingLeftToDo) {
+  const Outcome once = Train(Options());
+  const Outcome twice = Train(Options(), -1, 2);
+  EXPECT_EQ(twice.crc, once.crc);
+  EXPECT_EQ(twice.result.ending, RunEnding::kFinished);
+  EXPECT_THAT(twice.result.message, HasSubstr("finished before"));
+  EXPECT_EQ(twice.eval_losses, once.eval_losses);
+}
+
+TEST_F(ResumeTest, AFinishedRunGoesOnIfMoreIsAskedFor) {
+  Train(Options());
+  TrainOptions longer = Options();
+  longer.num_epochs = 4;
+  EXPECT_EQ(Train(longer).result.state.epoch, 4);
+}
+
+TEST_F(ResumeTest, StartsAnewOnlyWhereNothingWouldBeLost) {
+  TrainOptions options = Options();
+  options.resume = Resume::kRequired;
+  const auto message = [&] {
+    try {
+      Train(options);
+    } catch (const std::exception& e) {
+      return ErrorMessage(e);
+    }
+    return std::string("trained");
+  };
+  EXPECT_THAT(message(), HasSubstr("there is no checkpoint to resume from"));
+  options.resume = Resume::kNever;
+  EXPECT_EQ(message(), "trained");
+  EXPECT_THAT(message(), HasSubstr("has checkpoints of an earlier run"));
+}
+
+TEST_F(ResumeTest, AnotherModelIsRefusedByName) {
+  Train(Options());
+  LineRig rig;
+  TrainOptions options = Options();
+  options.schedules = {};
+  try {
+    rig.trainer().Train(options);
+    FAIL() << "trained";
+  } catch (const c10::ValueError& e) {
+    EXPECT_THAT(ErrorMessage(e), HasSubstr("cannot go on from " + folder_));
+    EXPECT_THAT(ErrorMessage(e), HasSubstr("norm.running_mean"));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,226 @@
+// The trainer's part in checkpoints: everything that has state, into one and
+// out of it, by name.
+#include <c10/util/Exception.h>
+
+#include <map>
+#include <string>
+
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/parts/rng_state.h"
+#include "trainer/checkpoint/parts/tensor_match.h"
+#include "trainer/error_message.h"
+#include "trainer/or_throw.h"
+#include "trainer/state_tensor.h"
+#include "trainer/trainer.h"
+#include "trainer/trainer_run.h"
+
+// After every header of libtorch, which defines LOG too.
+#include <glog/logging.h>
+
+namespace trainyard {
+namespace {
+
+constexpr char kCallbackPrefix[] = "callback ";
+
+State CountersOf(const StepState& state, const Progress& progress,
+                 int64_t evaluated_at, int64_t reported_at) {
+  State counters;
+  counters.Set("batch_idx", state.batch_idx);
+  counters.Set("optimizer_step", state.optimizer_step);
+  counters.Set("samples_seen", state.samples_seen);
+  counters.Set("epoch", state.epoch);
+  counters.Set("batches", progress.batches);
+  counters.Set("epochs", progress.epochs);
+  counters.Set("seconds", progress.seconds);
+  counters.Set("evaluated_at", evaluated_at);
+  counters.Set("reported_at", reported_at);
+  return counters;
+}
+
+// Fields that a schedule or a callback may have changed, by group.
+State FieldsOf(const Optimizer& optimizer) {
+  State state;
+  for (size_t group = 0; group < optimizer.num_groups(); ++group) {
+    for (const auto& [field, value] : optimizer.Fields(group)) {
+      state.Set(std::to_string(group) + "/" + field, value);
+    }
+  }
+  return state;
+}
+
+void LoadFields(const State& state, Optimizer& optimizer) {
+  for (size_t group = 0; group < optimizer.num_groups(); ++group) {
+    for (const auto& [field, value] : optimizer.Fields(group)) {
+      optimizer.Field(group, field) =
+          state.Get<double>(std::to_string(group) + "/" + field);
+    }
+  }
+}
+
+// The gradients of a window that is not complete.
+State GradientsOf(const std::vector<ModelTensors>& models) {
+  State state;
+  for (const ModelTensors& model : models) {
+    for (const auto& [name, parameter] : model.parameters) {
+      if (parameter.grad().defined()) {
+        SetTensor(state, model.name + "/" + name, parameter.grad());
+      }
+    }
+  }
+  return state;
+}
+
+void LoadGradients(const State& state,
+                   const std::vector<ModelTensors>& models) {
+  for (const ModelTensors& model : models) {
+    for (const auto& [name, parameter] : model.parameters) {
+      const std::string key = model.name + "/" + name;
+      if (!state.Has(key)) continue;
+      parameter.mutable_grad() =
+          GetTensor(state, key).to(parameter.device(), /*non_blocking=*/false,
+                                   /*copy=*/true);
+    }
+  }
+}
+
+const State& PartOf(const Checkpoint& checkpoint, const std::string& name) {
+  const auto found = checkpoint.parts.find(name);
+  TORCH_CHECK_VALUE(found != checkpoint.parts.end(),
+                    "the checkpoint has no part \"", name, "\"");
+  return found->second;
+}
+
+void LoadOptimizer(const Checkpoint& checkpoint, const NamedOptimizer& item) {
+  const auto found = checkpoint.tensors.find(item.name);
+  TORCH_CHECK_VALUE(found != checkpoint.tensors.end(),
+                    "the checkpoint has no optimizer \"", item.name, "\"");
+  item.optimizer->LoadState(found->second);
+  LoadFields(PartOf(checkpoint, "fields " + item.name), *item.optimizer);
+}
+
+void LoadCallbacks(const Checkpoint& checkpoint,
+                   const std::map<std::string, Stateful*>& callbacks) {
+  for (const auto& [name, callback] : callbacks) {
+    const auto found = checkpoint.parts.find(kCallbackPrefix + name);
+    if (found == checkpoint.parts.end()) {
+      LOG(WARNING) << "the checkpoint has no state of the callback " << name
+                   << "; it starts anew";
+    } else {
+      callback->LoadState(found->second);
+    }
+  }
+}
+
+void WarnOfChanges(const std::map<std::string, std::string>& before,
+                   const RunConfig& config) {
+  for (const auto& [name, value] : config.Fields()) {
+    const auto found = before.find(name);
+    if (found == before.end() || found->second == value) continue;
+    LOG(WARNING) << "resumed with another configuration: " << name << " is "
+                 << value << ", was " << found->second;
+  }
+}
+
+}  // namespace
+
+Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
+  const StepState& state = run.result.state;
+  Checkpoint checkpoint{.step = state.optimizer_step,
+                        .epoch = state.epoch,
+                        .samples = state.samples_seen,
+                        .finished = finished,
+                        .metrics = run.eval_metrics};
+  checkpoint.tensors["model"] = task_->State();
+  for (const NamedOptimizer& item : optimizers_) {
+    checkpoint.tensors[item.name] = item.optimizer->State();
+    checkpoint.parts["fields " + item.name] = FieldsOf(*item.optimizer);
+  }
+  auto& parts = checkpoint.parts;
+  parts["counters"] = CountersOf(state, run.progress, run.evaluated_at,
+                                 run.reported_at);
+  parts["loader"] = run.loader.SaveState();
+  parts["rng"] = SaveRngState();
+  parts["schedules"] = run.schedules.SaveState();
+  parts["backend"] = backend_.SaveState();
+  parts["window"] = run.steps->SaveState();
+  parts["epoch_means"] = run.epoch_means.SaveState();
+  parts["report_means"] = run.report_means.SaveState();
+  if (run.steps->in_window()) {
+    parts["gradients"] = GradientsOf(task_->Models());
+  }
+  if (const auto* history = dynamic_cast<const Stateful*>(history_)) {
+    parts["history"] = history->SaveState();
+  }
+  for (const auto& [name, callback] : callbacks_.StatefulCallbacks()) {
+    parts[kCallbackPrefix + name] = callback->SaveState();
+  }
+  for (const auto& [name, value] : run.config.Fields()) {
+    checkpoint.config[name] = value;
+  }
+  return checkpoint;
+}
+
+void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
+  const auto model = checkpoint.tensors.find("model");
+  TORCH_CHECK_VALUE(model != checkpoint.tensors.end(),
+                    "the checkpoint has no model");
+  OrThrow(LoadTensors(model->second, task_->State()));
+  for (const NamedOptimizer& item : optimizers_) {
+    LoadOptimizer(checkpoint, item);
+  }
+  const State& counters = PartOf(checkpoint, "counters");
+  StepState& state = run.result.state;
+  state.batch_idx = counters.Get<int64_t>("batch_idx");
+  state.optimizer_step = counters.Get<int64_t>("optimizer_step");
+  state.samples_seen = counters.Get<int64_t>("samples_seen");
+  state.epoch = counters.Get<int64_t>("epoch");
+  run.progress = {.batches = counters.Get<int64_t>("batches"),
+                  .updates = state.optimizer_step,
+                  .samples = state.samples_seen,
+                  .epochs = counters.Get<int64_t>("epochs"),
+                  .seconds = counters.Get<double>("seconds")};
+  run.seconds_before = run.progress.seconds;
+  run.evaluated_at = counters.Get<int64_t>("evaluated_at");
+  run.reported_at = counters.Get<int64_t>("reported_at");
+  run.saved_at = run.progress.batches;
+  run.eval_metrics = checkpoint.metrics;
+  run.loader.LoadState(PartOf(checkpoint, "loader"));
+  run.schedules.LoadState(PartOf(checkpoint, "schedules"));
+  backend_.LoadState(PartOf(checkpoint, "backend"));
+  run.steps->LoadState(PartOf(checkpoint, "window"));
+  run.epoch_means.LoadState(PartOf(checkpoint, "epoch_means"));
+  run.report_means.LoadState(PartOf(checkpoint, "report_means"));
+  if (run.steps->in_window()) {
+    LoadGradients(PartOf(checkpoint, "gradients"), task_->Models());
+  }
+  if (auto* history = dynamic_cast<Stateful*>(history_)) {
+    history->LoadState(PartOf(checkpoint, "history"));
+  }
+  LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
+  WarnOfChanges(checkpoint.config, run.config);
+  LoadRngState(PartOf(checkpoint, "rng"));
+}
+
+void Trainer::ResumeIfAsked(Run& run) {
+  if (!run.checkpoints) return;
+  const std::optional<Restored> restored =
+      run.checkpoints->Find(run.options.resume);
+  if (!restored) return;
+  try {
+    LoadCheckpoint(restored->checkpoint, run);
+  } catch (const std::exception& e) {
+    TORCH_CHECK_VALUE(false, "Train: cannot go on from ", restored->path, ": ",
+                      ErrorMessage(e));
+  }
+  callbacks_.Fire(CheckpointLoaded{run.result.state, restored->path});
+}
+
+void Trainer::SaveCheckpoint(Run& run, bool finished) {
+  if (!run.checkpoints) return;
+  run.saved_at = run.progress.batches;
+  const std::string path =
+      run.checkpoints->Save(CollectCheckpoint(run, finished));
+  callbacks_.Fire(CheckpointSaved{run.result.state, path});
+}
+
+}  // namespace trainyard

@@ -1,0 +1,60 @@
+#include "trainer/trainer_run.h"
+
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+Loader MakeTrainLoader(const TrainOptions& options, Task& task,
+                       const Backend& backend) {
+  return task.TrainLoader({.data = options.data,
+                           .batch_size = MicroBatchOf(options).size,
+                           .seed = options.seed,
+                           .rank = backend.rank(),
+                           .num_ranks = backend.num_processes()});
+}
+
+std::vector<Trainer::Run::Eval> MakeEvals(const TrainOptions& options,
+                                          Task& task, const Backend& backend) {
+  std::vector<Trainer::Run::Eval> evals;
+  const auto add = [&](const std::string& name, const DatasetPtr& data) {
+    LoaderRequest request{.data = data,
+                          .batch_size = EvalBatchSizeOf(options),
+                          .rank = backend.rank(),
+                          .num_ranks = backend.num_processes()};
+    // A task that sees a whole dataset sees it on one process.
+    if (task.evaluates_dataset()) request.rank = 0, request.num_ranks = 1;
+    evals.push_back({name, task.EvalLoader(request)});
+  };
+  if (options.eval_data != nullptr) add("eval", options.eval_data);
+  for (const EvalSet& set : options.eval_sets) add(set.name, set.data);
+  return evals;
+}
+
+int64_t BatchesOf(const std::vector<Trainer::Run::Eval>& evals) {
+  int64_t batches = 0;
+  for (const auto& eval : evals) batches += eval.loader.batches_per_epoch();
+  return batches;
+}
+
+}  // namespace
+
+Trainer::Run::Run(const TrainOptions& run_options, Task& task, Backend& backend)
+    : options(run_options),
+      loader(MakeTrainLoader(options, task, backend)),
+      evals(MakeEvals(options, task, backend)),
+      config(MakeRunConfig(options, backend,
+                           {.train = loader.batches_per_epoch(),
+                            .eval = BatchesOf(evals)})) {
+  if (options.handle_signals) cancellation.emplace();
+  if (!options.checkpoint.directory.empty()) {
+    checkpoints.emplace(options.checkpoint, backend);
+  }
+}
+
+double Trainer::Run::SecondsSinceStart() const {
+  return seconds_before +
+         std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,65 @@
+// What lives as long as one call of Trainer::Train. Private to the trainer.
+#ifndef TRAINYARD_TRAINER_TRAINER_RUN_H_
+#define TRAINYARD_TRAINER_TRAINER_RUN_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tracking/metrics.h"
+#include "trainer/cancellation.h"
+#include "trainer/data/loader.h"
+#include "trainer/events.h"
+#include "trainer/run_checkpoints.h"
+#include "trainer/run_config.h"
+#include "trainer/schedule_set.h"
+#include "trainer/step_runner.h"
+#include "trainer/train_options.h"
+#include "trainer/train_unit.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+
+struct Trainer::Run {
+  struct Eval {
+    std::string name;
+    Loader loader;
+  };
+  using Clock = std::chrono::steady_clock;
+
+  Run(const TrainOptions& run_options, Task& task, Backend& backend);
+
+  double SecondsSinceStart() const;
+
+  const TrainOptions& options;
+  Loader loader;
+  std::vector<Eval> evals;
+  const RunConfig config;
+  ScheduleSet schedules;
+  std::optional<StepRunner> steps;
+  std::optional<Cancellation> cancellation;
+  std::optional<RunCheckpoints> checkpoints;
+  const Clock::time_point start = Clock::now();
+  // Of earlier parts of a resumed run.
+  double seconds_before = 0;
+
+  RunResult result;
+  Progress progress;
+  // In batches of the run: where the last ones were made; -1: nowhere.
+  int64_t evaluated_at = -1;
+  int64_t reported_at = 0;
+  int64_t saved_at = -1;
+  double eval_seconds = 0;
+  // Of the latest evaluation.
+  Metrics eval_metrics;
+  MetricMeans epoch_means;
+  // Kept only if somebody hears the report.
+  bool reports = false;
+  MetricMeans report_means;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_TRAINER_RUN_H_
