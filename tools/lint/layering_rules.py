@@ -10,6 +10,7 @@ FAMILIES = ["backends", "callbacks", "finetuning", "schedulers", "tracking"]
 # What everybody may depend on.
 INTERFACES = [
     "//backends:backend",
+    "//backends:collectives",
     "//callbacks:callback",
     "//callbacks:callback_handler",
     "//schedulers:per_group",
@@ -24,6 +25,8 @@ WRAPPERS = []
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
 TORCH_FREE = [
+    "//backends:listening_socket",
+    "//backends:rendezvous",
     "//callbacks/display:*",
     "//callbacks:clock",
     "//callbacks:new_values",
