@@ -31,6 +31,7 @@ TORCH_FREE = [
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",
+    "//tracking/sinks:*",
     "//tracking:run_history",
     "//tracking:run_summary",
     "//trainer:cancellation",
