@@ -32,18 +32,27 @@ class Spy final : public Optimizer {
 
 class Step {
  public:
-  explicit Step(Backend& backend) : backend_(backend) {}
+  explicit Step(Backend& backend) : backend_(backend) {
+    backend_.Prepare({{"model", {{"w", parameter_}}}});
+  }
 
   // Backward of a loss whose gradient is (3, 4), then one update.
   at::Tensor Run(double share, const UpdateOptions& options) {
-    at::Tensor loss;
-    backend_.Forward([&] { loss = parameter_.mul(direction_).sum(); });
-    backend_.Backward(loss, {.share = share});
+    Backward({.share = share});
     backend_.FinishGradients(spy_);
     EXPECT_TRUE(backend_.Update(spy_, options));
+    spy_.ZeroGrad();
     backend_.EndWindow();
     return spy_.seen;
   }
+
+  void Backward(const BackwardOptions& options) {
+    at::Tensor loss;
+    backend_.Forward([&] { loss = parameter_.mul(direction_).sum(); });
+    backend_.Backward(loss, options);
+  }
+
+  double Finish() { return backend_.FinishGradients(spy_); }
   at::Tensor parameter() const { return parameter_; }
 
  private:
@@ -67,10 +76,47 @@ TEST_P(BackendConformanceTest, ShareScalesTheGradient) {
   ExpectNear(Step(*backend_).Run(0.5, {}), {1.5, 2});
 }
 
-TEST_P(BackendConformanceTest, GradientsAddUp) {
+TEST_P(BackendConformanceTest, GradientsOfAWindowAddUp) {
   Step step(*backend_);
-  step.Run(1, {});
-  ExpectNear(step.Run(1, {}), {6, 8});
+  for (int window = 0; window < 3; ++window) {
+    step.Backward({.share = 0.5, .sync = false});
+    step.Backward({.share = 0.25, .sync = false});
+    ExpectNear(step.Run(0.5, {}), {3.75, 5});
+  }
+}
+
+TEST_P(BackendConformanceTest, GradientsAreTrueOnceFinished) {
+  Step step(*backend_);
+  step.Backward({});
+  step.Finish();
+  ExpectNear(step.parameter().grad(), {3, 4});
+}
+
+TEST_P(BackendConformanceTest, WeightIsTheMeanOfTheProcesses) {
+  Step step(*backend_);
+  step.Backward({.weight = 5});
+  EXPECT_EQ(step.Finish(), 5);
+}
+
+TEST_P(BackendConformanceTest, AProcessMayHaveNoBatchLeft) {
+  Step step(*backend_);
+  step.Backward({.share = 0.5, .sync = false});
+  backend_->BackwardWithoutBatch({.weight = 2});
+  EXPECT_EQ(step.Finish(), 2);
+  ExpectNear(step.parameter().grad(), {1.5, 2});
+}
+
+TEST_P(BackendConformanceTest, ReferenceWeightIsLikeTheGivenOne) {
+  EXPECT_EQ(backend_->ReferenceWeight(3), 3);
+}
+
+TEST_P(BackendConformanceTest, StateGoesThereAndBack) {
+  Step(*backend_).Run(1, {});
+  backend_->ReferenceWeight(3);
+  const State state = backend_->SaveState();
+  backend_->LoadState(state);
+  EXPECT_EQ(backend_->SaveState().values(), state.values());
+  ExpectNear(Step(*backend_).Run(1, {}), {3, 4});
 }
 
 TEST_P(BackendConformanceTest, DivisorIsTakenBeforeClipping) {

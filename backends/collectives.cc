@@ -20,7 +20,7 @@ class LocalCollectives final : public Collectives {
     return {tensor};
   }
   void Barrier(Place) override {}
-  bool Any(bool here) override { return here; }
+  bool Any(bool here, Place) override { return here; }
   void Abandon(const std::string&) override {}
 };
 

@@ -4,10 +4,10 @@
 //   collectives.AllReduce(hits, ReduceOp::kSum);  // of all of them
 //
 // Every method is collective: all ranks must call the same ones in the same
-// order, from the same place. A call that does not fit those of the other
-// ranks throws c10::ValueError on all of them, naming the ranks, the places and
-// what differs. If a rank does not come, the others throw c10::DistError naming
-// it, at the latest when the timeout is over.
+// order. A call that does not fit those of the other ranks throws
+// c10::ValueError on all of them, telling for each rank what it called and
+// where. If a rank does not come, the others throw c10::DistError naming it, at
+// the latest when the timeout is over.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_COLLECTIVES_H_
@@ -55,9 +55,8 @@ class Collectives {
   // Returns once all ranks have called it.
   virtual void Barrier(Place place = Place::current()) = 0;
 
-  // Whether any rank says so. The cheapest of all, for every step: it is not
-  // checked what the others call meanwhile.
-  virtual bool Any(bool here) = 0;
+  // Whether any rank says so. The cheapest of all.
+  virtual bool Any(bool here, Place place = Place::current()) = 0;
 
   // Not collective: tells the others why this process is about to end, so that
   // their errors give the reason.

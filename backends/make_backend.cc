@@ -7,11 +7,16 @@
 
 namespace trainyard {
 
-std::unique_ptr<Backend> MakeBackend(const std::string& name) {
-  TORCH_CHECK_VALUE(name == "sp", "there is no backend \"", name,
-                    "\"; there are: sp");
-  return MakeSingleProcessBackend(at::hasCUDA() ? at::Device(at::kCUDA, 0)
-                                                : at::Device(at::kCPU));
+std::unique_ptr<Backend> MakeBackend(const std::string& name,
+                                     const BackendOptions& options) {
+  const auto single = [&] {
+    return MakeSingleProcessBackend(options.device.value_or(
+        at::hasCUDA() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)));
+  };
+  if (name == "sp") return single();
+  if (name == "sp-amp") return MakeAmpBackend(single(), options.amp);
+  TORCH_CHECK_VALUE(false, "there is no backend \"", name,
+                    "\"; there are: sp, sp-amp");
 }
 
 }  // namespace trainyard

@@ -11,13 +11,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
+BackendCase Case(const std::string& id, const std::string& name) {
+  return {id, [name] { return MakeBackend(name); }};
+}
+
 INSTANTIATE_TEST_SUITE_P(All, BackendConformanceTest,
-                         ::testing::Values(BackendCase{
-                             "sp", [] { return MakeBackend("sp"); }}),
+                         ::testing::Values(Case("sp", "sp"),
+                                           Case("sp_amp", "sp-amp")),
                          BackendCaseName);
 
 TEST(MakeBackendTest, KeepsItsName) {
   EXPECT_EQ(MakeBackend("sp")->name(), "sp");
+  EXPECT_EQ(MakeBackend("sp-amp")->name(), "sp-amp");
 }
 
 TEST(MakeBackendTest, UnknownNameListsTheKnownOnes) {
@@ -25,8 +30,9 @@ TEST(MakeBackendTest, UnknownNameListsTheKnownOnes) {
     MakeBackend("tpu");
     FAIL() << "there was a backend \"tpu\"";
   } catch (const c10::ValueError& e) {
-    EXPECT_THAT(e.what(),
-                HasSubstr("there is no backend \"tpu\"; there are: sp"));
+    EXPECT_THAT(
+        e.what(),
+        HasSubstr("there is no backend \"tpu\"; there are: sp, sp-amp"));
   }
 }
 

@@ -207,8 +207,8 @@ class CallbackHandler {
       }
       subscriber.call(*subscriber.callback, event, control_);
     } catch (const std::exception& e) {
-      std::throw_with_nested(CallbackError(
-          *subscriber.callback, kHookNames[IndexOf<Event>()], e));
+      std::throw_with_nested(
+          CallbackError(*subscriber.callback, kHookNames[IndexOf<Event>()], e));
     }
   }
 

@@ -121,8 +121,7 @@ void FakeRun::PlayStep(int64_t batches_left) {
   now_ += options_.step_seconds;
   state_.IncrementBatch({.batch_size = options_.batch_size});
   handler_.Fire(StepEnd{state_, batch, output});
-  handler_.Fire(
-      Report{state_, {{"train_loss", output.loss.item<double>()}}});
+  handler_.Fire(Report{state_, {{"train_loss", output.loss.item<double>()}}});
 }
 
 void FakeRun::PlayEvalSteps(const std::string& name, const Metrics& metrics) {

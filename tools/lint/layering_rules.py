@@ -10,6 +10,7 @@ FAMILIES = ["backends", "callbacks", "finetuning", "schedulers", "tracking"]
 # What everybody may depend on.
 INTERFACES = [
     "//backends:backend",
+    "//backends:collectives",
     "//callbacks:callback",
     "//callbacks:callback_handler",
     "//schedulers:metric_schedule",
@@ -26,6 +27,8 @@ WRAPPERS = []
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
 TORCH_FREE = [
+    "//backends:listening_socket",
+    "//backends:rendezvous",
     "//callbacks/display:*",
     "//callbacks:clock",
     "//callbacks:new_values",
@@ -33,6 +36,7 @@ TORCH_FREE = [
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",
+    "//tracking/sinks:*",
     "//tracking:run_history",
     "//tracking:run_summary",
     "//trainer:cancellation",

@@ -1,0 +1,56 @@
+#include "backends/autocast.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/mse_loss.h>
+#include <ATen/ops/ones.h>
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+
+namespace trainyard {
+namespace {
+
+at::ScalarType ProductType(const at::Tensor& a) {
+  return at::matmul(a, a).scalar_type();
+}
+
+TEST(AutocastTest, ComputesInHalfPrecisionWhereItIsSafe) {
+  const at::Tensor a = at::ones({2, 2});
+  for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+    const Autocast autocast(at::kCPU, dtype);
+    EXPECT_EQ(ProductType(a), dtype);
+    EXPECT_EQ(at::mse_loss(at::matmul(a, a), a).scalar_type(), at::kFloat);
+  }
+  EXPECT_EQ(ProductType(a), at::kFloat);
+}
+
+TEST(AutocastTest, InnerWinsAndOuterComesBack) {
+  const at::Tensor a = at::ones({2, 2});
+  const Autocast outer(at::kCPU, at::kHalf);
+  {
+    const Autocast off(at::kCPU, at::kHalf, /*enabled=*/false);
+    EXPECT_EQ(ProductType(a), at::kFloat);
+    const Autocast inner(at::kCPU, at::kBFloat16);
+    EXPECT_EQ(ProductType(a), at::kBFloat16);
+  }
+  EXPECT_EQ(ProductType(a), at::kHalf);
+}
+
+// Within a pass a weight is cast once; the next pass must see its update.
+TEST(AutocastTest, SeesWeightsThatChangedBetweenPasses) {
+  at::Tensor weight = at::ones({2, 2}).requires_grad_();
+  const auto product = [&] {
+    const Autocast autocast(at::kCPU, at::kBFloat16);
+    return at::matmul(at::ones({2, 2}), weight).sum().item<float>();
+  };
+  EXPECT_EQ(product(), 8);
+  weight.detach().fill_(3);
+  EXPECT_EQ(product(), 24);
+}
+
+TEST(AutocastTest, RefusesFullPrecision) {
+  EXPECT_THROW(Autocast(at::kCPU, at::kFloat), c10::ValueError);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,77 @@
+// GradScaler keeps small gradients from vanishing in fp16: losses are
+// multiplied by a scale, gradients divided by it, and a step whose gradients
+// are not all finite is left out. The scale grows while all goes well and falls
+// back when it does not. The formula is that of Python's torch.amp.GradScaler.
+//
+//   GradScaler scaler(at::kCPU);
+//   loss.mul(scaler.scale()).backward();
+//   scaler.Unscale(optimizer);
+//   // clip, if you like: the gradients are the true ones now
+//   if (scaler.AllFinite(optimizer)) optimizer.step();
+//   scaler.Update();                     // once, after all optimizers
+//
+// Thread-compatible.
+#ifndef TRAINYARD_BACKENDS_GRAD_SCALER_H_
+#define TRAINYARD_BACKENDS_GRAD_SCALER_H_
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trainer/optim/optimizer.h"
+#include "trainer/state.h"
+
+namespace trainyard {
+
+struct GradScalerOptions {
+  // REQUIRES: > 0 and finite.
+  double init_scale = 65536;
+  // The scale is multiplied by it after `growth_interval` updates in a row
+  // without a gradient that is not finite. REQUIRES: > 1.
+  double growth_factor = 2;
+  // The scale is multiplied by it after an update with one. REQUIRES: in
+  // (0, 1).
+  double backoff_factor = 0.5;
+  // REQUIRES: >= 1.
+  int64_t growth_interval = 2000;
+};
+
+class GradScaler final : public Stateful {
+ public:
+  explicit GradScaler(at::Device device, const GradScalerOptions& options = {});
+
+  // What losses are to be multiplied by.
+  double scale() const { return host_scale_; }
+
+  // Divides the optimizer's gradients by the scale, in place. REQUIRES: once
+  // per optimizer between two calls of Update; gradients are not in fp16.
+  void Unscale(Optimizer& optimizer);
+
+  // Whether the gradients were all finite. Waits for the device. REQUIRES:
+  // Unscale.
+  bool AllFinite(const Optimizer& optimizer) const;
+
+  // Sets the scale for the next window, from what all optimizers unscaled since
+  // the last call found. Nothing if there was none.
+  void Update();
+
+  State SaveState() const override;
+  void LoadState(const State& state) override;
+
+ private:
+  const at::Tensor* FoundInf(const Optimizer& optimizer) const;
+
+  GradScalerOptions options_;
+  at::Tensor scale_;
+  at::Tensor growth_tracker_;
+  double host_scale_;
+  // 1 where a gradient was not finite, else 0; by optimizer.
+  std::vector<std::pair<const Optimizer*, at::Tensor>> found_inf_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_BACKENDS_GRAD_SCALER_H_

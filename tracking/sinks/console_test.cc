@@ -1,0 +1,40 @@
+#include "tracking/sinks/console.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+namespace trainyard {
+namespace {
+
+TEST(ConsoleTest, PrintsNamesOnceAndThenEachWhichRow) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* output = open_memstream(&text, &size);
+  const auto sink = MakeConsole({.output = output, .every = 2});
+  sink->Open(0);
+  for (int step = 1; step <= 3; ++step) {
+    sink->Write({.step = step, .what = Row{{"loss", 0.5}, {"lr", 0.001}}});
+  }
+  sink->Write({.step = 3, .what = Row{{"eval_accuracy", 0.91}}});
+  sink->Write({.step = 3, .what = Text{.name = "left", .text = "out"}});
+  sink->Flush();
+  EXPECT_EQ(std::string(text),
+            "      step        loss          lr\n"
+            "         1         0.5       0.001\n"
+            "         3         0.5       0.001\n"
+            "      step  eval_accuracy\n"
+            "         3           0.91\n");
+  std::fclose(output);
+  std::free(text);
+}
+
+TEST(ConsoleTest, RefusesBadOptions) {
+  EXPECT_THROW(MakeConsole({.every = 0}), std::invalid_argument);
+  EXPECT_THROW(MakeConsole({.output = nullptr}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,67 @@
+#include "tracking/sinks/png.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+uint32_t BigEndian(const std::string& png, size_t at) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    value = (value << 8) | static_cast<uint8_t>(png[at + i]);
+  }
+  return value;
+}
+
+TEST(PngTest, HoldsThePixelsAndRightChecksums) {
+  const std::string png =
+      ToPng({.width = 2, .height = 2, .channels = 1, .pixels = {1, 2, 3, 4}});
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  std::vector<std::string> kinds;
+  std::string data;
+  for (size_t at = 8; at < png.size();) {
+    const uint32_t size = BigEndian(png, at);
+    const std::string body = png.substr(at + 4, size + 4);
+    EXPECT_EQ(BigEndian(png, at + 8 + size),
+              crc32(0, reinterpret_cast<const Bytef*>(body.data()),
+                    static_cast<uInt>(body.size())));
+    kinds.push_back(body.substr(0, 4));
+    if (kinds.back() == "IDAT") data += body.substr(4);
+    at += 12 + size;
+  }
+  EXPECT_THAT(kinds, ::testing::ElementsAre("IHDR", "IDAT", "IEND"));
+  EXPECT_EQ(BigEndian(png, 16), 2);
+  std::string lines(6, '\0');
+  uLongf size = lines.size();
+  ASSERT_EQ(
+      uncompress(reinterpret_cast<Bytef*>(lines.data()), &size,
+                 reinterpret_cast<const Bytef*>(data.data()), data.size()),
+      Z_OK);
+  EXPECT_EQ(lines, std::string("\0\1\2\0\3\4", 6));
+}
+
+TEST(PngTest, RefusesWhatIsNoImage) {
+  try {
+    ToPng({.name = "cat", .width = 2, .height = 2, .pixels = {1}});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("Image \"cat\": 2 x 2 with 1 channels and 1 bytes"));
+  }
+  EXPECT_THROW(ToPng({.width = 0, .height = 2}), std::invalid_argument);
+  EXPECT_THROW(
+      ToPng({.width = 1, .height = 1, .channels = 2, .pixels = {1, 2}}),
+      std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace trainyard

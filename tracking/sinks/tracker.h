@@ -1,0 +1,114 @@
+// Tracker takes records from the training loop and writes them to its sinks on
+// a thread of its own, so that the loop does not wait for files.
+//
+//   std::vector<std::unique_ptr<Sink>> sinks;
+//   sinks.push_back(MakeJsonLines("run/metrics.jsonl"));
+//   Tracker tracker(std::move(sinks));
+//   tracker.Add(10, Row{{"loss", 0.5}, {"lr", 0.001}});
+//   tracker.Flush();
+//
+// Add costs a lock and a move. Records wait in a queue of bounded size; only
+// when it is full does Add wait, since nothing is dropped. What was added is
+// with the operating system after Flush, when the tracker is destroyed, and
+// otherwise within a fraction of a second.
+//
+// A sink that fails (a full disk) gets no more records, and the run goes on:
+// see error().
+//
+// Thread-safe.
+#ifndef TRAINYARD_TRACKING_SINKS_TRACKER_H_
+#define TRAINYARD_TRACKING_SINKS_TRACKER_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tracking/sinks/record.h"
+#include "tracking/sinks/sink.h"
+
+namespace trainyard {
+
+struct TrackerOptions {
+  // Records that may wait to be written. REQUIRES: >= 1.
+  size_t capacity = 65536;
+  // How often waiting records are written.
+  std::chrono::milliseconds write_every{200};
+  // Seconds since 1970.
+  std::function<double()> clock = nullptr;
+};
+
+class Tracker {
+ public:
+  // By sink name: what a checkpoint keeps to resume from.
+  using Positions = std::map<std::string, int64_t>;
+
+  // Throws std::invalid_argument, naming the option, for a bad one and for two
+  // sinks of one name.
+  explicit Tracker(std::vector<std::unique_ptr<Sink>> sinks,
+                   TrackerOptions options = {});
+  ~Tracker();
+
+  Tracker(const Tracker&) = delete;
+  Tracker& operator=(const Tracker&) = delete;
+
+  // Throws std::invalid_argument for a row with "step" or "time" in it.
+  void Add(int64_t step, decltype(Record::what) what);
+
+  // Begins a run: from the positions of a checkpoint, or without any anew.
+  // Before the first record it need not be called.
+  void Start(const Positions& positions = {});
+
+  // Waits until everything added is with the operating system.
+  void Flush();
+  // Waits until it is on the disk.
+  Positions Save();
+
+  // What the first failed sink said; "" if none failed.
+  std::string error() const;
+  // How often Add had to wait for the queue.
+  int64_t waits() const;
+
+ private:
+  struct Output {
+    std::unique_ptr<Sink> sink;
+    bool failed = false;
+  };
+
+  void Loop();
+  // Does it on the writing thread, after what was added before, and waits.
+  void Do(std::function<void()> task);
+  // On the writing thread, like all below.
+  void Each(const std::function<void(Sink&)>& act);
+  void Open(const Positions& positions);
+  void Write(const std::vector<Record>& records);
+
+  const TrackerOptions options_;
+  std::vector<Output> outputs_;
+  bool open_ = false;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;   // of the writing thread
+  std::condition_variable space_;  // of those that wait for the queue
+  std::condition_variable done_;   // of those that wait for a task
+  std::vector<Record> queue_;
+  std::vector<std::function<void()>> tasks_;
+  int64_t tasks_added_ = 0;
+  int64_t tasks_done_ = 0;
+  int64_t waits_ = 0;
+  std::string error_;
+  bool stop_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRACKING_SINKS_TRACKER_H_
