@@ -97,10 +97,10 @@ class ResumeTest : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::remove_all(folder_); }
 
-  // 13 samples in batches of 3 and windows of 2 batches: 5 batches and 3
+  // 14 samples in batches of 3 and windows of 2 batches: 5 batches and 3
   // updates per epoch, 15 batches and 9 updates in all.
   TrainOptions Options() {
-    return {.data = LinePoints(13),
+    return {.data = LinePoints(14),
             .eval_data = LinePoints(5),
             .evaluate = Every(Batches(4)),
             .num_epochs = 3,

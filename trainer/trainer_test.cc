@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -162,6 +163,76 @@ TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
   EXPECT_TRUE(at::allclose(train(1, 12), whole, 1e-6, 1e-7));
   EXPECT_FALSE(at::allclose(train(6, 1), whole, 1e-6,
                             1e-7));  // two updates per epoch are not one
+}
+
+TEST(TrainerTest, ABatchThatDoesNotFitIsSplit) {
+  const auto train = [](int64_t limit) {
+    LineRig rig;
+    int64_t largest = 0;
+    rig.trainer().Add(On<StepStart>([&](const StepStart& e, Control&) {
+      largest = std::max(largest, e.batch.size());
+    }));
+    const RunResult result =
+        rig.trainer().Train({.data = LinePoints(12),
+                             .num_epochs = 5,
+                             .per_device_batch_size = 12,
+                             .max_micro_batch_size = limit});
+    EXPECT_EQ(result.state.optimizer_step, 5);
+    EXPECT_EQ(largest, limit == 5 ? 4 : 12);  // 5 does not divide 12
+    return rig.weight();
+  };
+  EXPECT_TRUE(at::allclose(train(5), train(0), 1e-6, 1e-7));
+}
+
+// Batches of 4, 4 and 2: the mean over records, not over batches.
+TEST(TrainerTest, TheTrainLossIsTheMeanOverRecords) {
+  LineRig rig(/*lr=*/1e-12);
+  double sum = 0;
+  rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control&) {
+    sum += e.output.loss.item<double>() * static_cast<double>(e.batch.size());
+  }));
+  rig.trainer().Train({.data = LinePoints(10),
+                       .num_epochs = 1,
+                       .per_device_batch_size = 4,
+                       .grad_accum_steps = 2});
+  EXPECT_DOUBLE_EQ(rig.trainer().history().Latest("train_loss"), sum / 10);
+}
+
+TEST(TrainerTest, ReportsMeansSinceTheLastReport) {
+  LineRig rig;
+  std::vector<double> losses, reports;
+  rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control&) {
+    losses.push_back(e.output.loss.item<double>());
+  }));
+  rig.trainer().Add(On<Report>([&](const Report& e, Control&) {
+    reports.push_back(e.metrics.at("train_loss"));
+  }));
+  rig.trainer().Train({.data = LinePoints(10),
+                       .num_epochs = 1,
+                       .report = Every(Batches(2)),
+                       .per_device_batch_size = 2});
+  ASSERT_EQ(losses.size(), 5);
+  EXPECT_THAT(reports, ElementsAre((losses[0] + losses[1]) / 2,
+                                   (losses[2] + losses[3]) / 2, losses[4]));
+}
+
+TEST(TrainerTest, AHistoryOfTheUsersOwn) {
+  LineRig rig;
+  InMemoryRunHistory history;
+  rig.trainer().UseHistory(history);
+  rig.trainer().Train({.data = LinePoints(10), .num_epochs = 2});
+  EXPECT_EQ(history.Values("train_loss").size(), 2);
+  EXPECT_EQ(&rig.trainer().history(), &history);
+}
+
+TEST(TrainerTest, AHistoryMayBeContinued) {
+  LineRig rig;
+  rig.trainer().Train({.data = LinePoints(10), .num_epochs = 2});
+  rig.trainer().Train(
+      {.data = LinePoints(10), .num_epochs = 1, .reset_history = false});
+  EXPECT_EQ(rig.trainer().history().Values("train_loss").size(), 3);
+  rig.trainer().Train({.data = LinePoints(10), .num_epochs = 1});
+  EXPECT_EQ(rig.trainer().history().Values("train_loss").size(), 1);
 }
 
 // A window of 5 + 2 samples, which its first batch made look like one of 10.

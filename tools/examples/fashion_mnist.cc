@@ -36,11 +36,25 @@ ABSL_FLAG(
     int64_t, max_updates, 0,
     "Ends the run after this many updates, if that comes first. 0: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
-          "Folder, made if need be, for the run's summary.json. Empty: none.");
+          "Folder, made if need be, for checkpoints and summary.json. A run "
+          "that was ended goes on from there. Empty: nothing is kept.");
+ABSL_FLAG(int64_t, checkpoint_every, 0,
+          "Updates between two checkpoints. 0: one after each epoch.");
 ABSL_FLAG(std::string, summary_json, "",
           "File for the run's final numbers. Empty: none.");
 
 namespace {
+
+trainyard::CheckpointOptions Checkpoints() {
+  const int64_t every = absl::GetFlag(FLAGS_checkpoint_every);
+  trainyard::CheckpointOptions options{
+      .directory = absl::GetFlag(FLAGS_run_dir)};
+  if (every != 0) {
+    options.every =
+        trainyard::Every(trainyard::Updates(static_cast<double>(every)));
+  }
+  return options;
+}
 
 // A twentieth of the run to warm up, however long that is.
 std::unique_ptr<trainyard::Schedule> WarmUpAndFall(
@@ -75,6 +89,8 @@ int main(int argc, char** argv) {
                        .eval_data = data.test,
                        .num_epochs = absl::GetFlag(FLAGS_epochs),
                        .max_updates = absl::GetFlag(FLAGS_max_updates),
+                       .checkpoint = Checkpoints(),
+                       .resume = trainyard::Resume::kIfPresent,
                        .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
                        .eval_per_device_batch_size = 1000,
                        .clip = trainyard::ClipNorm(1.0),

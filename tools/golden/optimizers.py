@@ -189,9 +189,9 @@ def lbfgs(options):
         loss.backward()
         return loss
 
-    for update in range(1, 13):
+    for update in range(1, UPDATES + 1):
         optimizer.step(closure)
-        if update in (1, 2, 4, 12):
+        if update in (1, 2, 4, 12, 50, UPDATES):
             yield f"at {update} x {numbers(point)}"
 
 

@@ -224,6 +224,11 @@ class NamesTest(LintTest):
         self.write("trainer/NAMES.md", "| `x` | `Missing` |\n")
         self.assert_fails("names", "trainer/NAMES.md:1: no header declares Missing")
 
+    def test_a_test_that_is_not_there(self):
+        self.write("trainer/CONFORMANCE.md", "| a | `LoopTest.Runs`, `LoopTest.Gone` |\n")
+        self.write("trainer/loop_test.cc", "TEST_F(LoopTest,\n       Runs) {}\n")
+        self.assert_fails("names", "trainer/CONFORMANCE.md:1: there is no test LoopTest.Gone")
+
     def test_declared_names(self):
         self.write("trainer/NAMES.md", "No table, and `Missing`.\n\n| `x` | `Ok` |\n")
         self.assert_clean("names")
