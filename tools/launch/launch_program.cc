@@ -9,20 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/announce.h"
 #include "tools/launch/guard.h"
 #include "tools/launch/launch_options.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/program_path.h"
-#include "tools/launch/report.h"
 
 namespace trainyard {
 namespace {
 
-int ReportingErrors(const std::function<int()>& work) {
+int AnnouncingErrors(const std::function<int()>& work) {
   try {
     return work();
   } catch (const std::exception& error) {
-    Report(error.what());
+    Announce(error.what());
     return EXIT_FAILURE;
   }
 }
@@ -37,12 +37,12 @@ int Run(const std::vector<std::string>& arguments) {
   // Bazel's `run` starts programs elsewhere: paths are where the user is.
   const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
   if (user_folder != nullptr && chdir(user_folder) != 0) {
-    Report("cannot go to " + std::string(user_folder));
+    Announce("cannot go to " + std::string(user_folder));
     return EXIT_FAILURE;
   }
   const std::string program = FindProgram(options.command.front(), folders);
   return RunGuarded([&](int alive) {
-    return ReportingErrors(
+    return AnnouncingErrors(
         [&] { return RunLauncher(options, program, alive); });
   });
 }
@@ -50,7 +50,7 @@ int Run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int RunLaunchProgram(const std::vector<std::string>& arguments) {
-  return ReportingErrors([&] { return Run(arguments); });
+  return AnnouncingErrors([&] { return Run(arguments); });
 }
 
 }  // namespace trainyard

@@ -15,8 +15,8 @@
 #include <string>
 #include <system_error>
 
+#include "tools/launch/announce.h"
 #include "tools/launch/rank_group.h"
-#include "tools/launch/report.h"
 
 namespace trainyard {
 namespace {
@@ -65,8 +65,8 @@ bool Pause(LaunchOptions::Seconds time, int signal_fd, int alive) {
     signalfd_siginfo info = {};
     while (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
       if (info.ssi_signo == SIGCHLD) continue;
-      Report(SignalName(static_cast<int>(info.ssi_signo)) +
-             " between restarts: not starting again");
+      Announce(SignalName(static_cast<int>(info.ssi_signo)) +
+               " between restarts: not starting again");
       return false;
     }
   }
@@ -89,9 +89,9 @@ int RunLauncher(LaunchOptions options, const std::string& program, int alive) {
   } else {
     std::filesystem::create_directories(options.log_dir);
   }
-  Report(std::to_string(options.nproc) +
-         (options.nproc == 1 ? " rank" : " ranks") + " of " + program +
-         ", logs in " + options.log_dir);
+  Announce(std::to_string(options.nproc) +
+           (options.nproc == 1 ? " rank" : " ranks") + " of " + program +
+           ", logs in " + options.log_dir);
 
   int first_code = 0;
   for (int restarts = 0;; ++restarts) {
@@ -101,9 +101,9 @@ int RunLauncher(LaunchOptions options, const std::string& program, int alive) {
     if (first_code == 0) first_code = end.exit_code;
     if (restarts == options.max_restarts) return first_code;
     const LaunchOptions::Seconds pause = BackOff(options, restarts + 1);
-    Report("restart " + std::to_string(restarts + 1) + " of " +
-           std::to_string(options.max_restarts) + " in " +
-           DescribeSeconds(pause.count()));
+    Announce("restart " + std::to_string(restarts + 1) + " of " +
+             std::to_string(options.max_restarts) + " in " +
+             DescribeSeconds(pause.count()));
     if (!Pause(pause, signals.fd(), alive)) return first_code;
   }
 }

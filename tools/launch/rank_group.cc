@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "tools/launch/announce.h"
 #include "tools/launch/descendants.h"
 #include "tools/launch/listen_socket.h"
 #include "tools/launch/rank_environment.h"
-#include "tools/launch/report.h"
 
 namespace trainyard {
 namespace {
@@ -81,14 +81,14 @@ GroupEnd RankGroup::Run() {
   }
   // What the ranks left running ends with them; after it the pipes are closed.
   if (!KillDescendants(kKillWait)) {
-    Report("a process does not end even when killed");
+    Announce("a process does not end even when killed");
   }
   for (Rank& rank : ranks_) {
     Drain(rank);
     rank.output->Finish();
   }
   if (first_failed_ != nullptr) {
-    ReportFailure(first_failed_->number, failure_, *first_failed_->output);
+    AnnounceFailure(first_failed_->number, failure_, *first_failed_->output);
   }
   return end_;
 }
@@ -192,8 +192,8 @@ void RankGroup::Fail(Rank& rank, const std::string& what, int code) {
   first_failed_ = &rank;
   const std::chrono::duration<double> ran = steady_clock::now() - start_;
   failure_ = what + " after " + DescribeSeconds(ran.count());
-  Report("rank " + std::to_string(rank.number) + " " + failure_ +
-         (ranks_.size() > 1 ? "; ending the others" : ""));
+  Announce("rank " + std::to_string(rank.number) + " " + failure_ +
+           (ranks_.size() > 1 ? "; ending the others" : ""));
   for (const Rank& other : ranks_) {
     if (!other.ended) other.process->Signal(SIGTERM);
   }
@@ -204,15 +204,15 @@ void RankGroup::Fail(Rank& rank, const std::string& what, int code) {
 
 void RankGroup::Cancel(int signal, const std::string& why) {
   if (end_.how == GroupEnd::How::kCancelled) {
-    Report(why + " again: killing the ranks");
+    Announce(why + " again: killing the ranks");
     KillAll();
     return;
   }
   // A group that fails already has its own, shorter time.
   if (end_.how != GroupEnd::How::kFinished) return;
   end_ = {GroupEnd::How::kCancelled, 0};
-  Report(why + ": the ranks have " + DescribeSeconds(options_.grace.count()) +
-         " to end");
+  Announce(why + ": the ranks have " + DescribeSeconds(options_.grace.count()) +
+           " to end");
   for (const Rank& rank : ranks_) {
     if (!rank.ended) rank.process->Signal(signal);
   }
@@ -232,8 +232,8 @@ void RankGroup::CheckTimes() {
   if (kill_at_ && now >= *kill_at_) {
     for (const Rank& rank : ranks_) {
       if (rank.ended) continue;
-      Report("killing rank " + std::to_string(rank.number) +
-             ", which did not end when told to");
+      Announce("killing rank " + std::to_string(rank.number) +
+               ", which did not end when told to");
     }
     KillAll();
   }

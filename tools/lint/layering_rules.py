@@ -22,7 +22,13 @@ INTERFACES = [
 ]
 
 # (target, concrete target of another folder): where one wraps the other.
-WRAPPERS = []
+WRAPPERS = [
+    ("//callbacks/track:track", "//tracking:run_info"),
+    ("//callbacks/track:track", "//tracking/sinks:csv"),
+    ("//callbacks/track:track", "//tracking/sinks:jsonl"),
+    ("//callbacks/track:track", "//tracking/sinks:tensorboard"),
+    ("//callbacks/track:track", "//tracking/sinks:tracker"),
+]
 
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
@@ -30,6 +36,7 @@ TORCH_FREE = [
     "//backends:listening_socket",
     "//backends:rendezvous",
     "//callbacks/display:*",
+    "//callbacks/track:track",
     "//callbacks:clock",
     "//callbacks:new_values",
     "//finetuning:ema_decay",
@@ -38,6 +45,7 @@ TORCH_FREE = [
     "//tools/launch/testing:test_rank",
     "//tracking/sinks:*",
     "//tracking:run_history",
+    "//tracking:run_info",
     "//tracking:run_summary",
     "//trainer:cancellation",
     "//trainer:control",

@@ -16,11 +16,19 @@ namespace {
 // Bytes a thread should have to be worth waking.
 constexpr int64_t kGrain = 1 << 16;
 
-// Simple enough for the compiler to do many at once.
-void Linear(const uint8_t* __restrict in, float* __restrict out, int64_t count,
-            float scale, float shift) {
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = static_cast<float>(in[i]) * scale + shift;
+// Blocks of a fixed size, which the compiler turns into vector instructions at
+// any level of optimisation.
+constexpr int64_t kBlock = 32;
+
+[[gnu::noinline]] void Linear(const uint8_t* __restrict in,
+                              float* __restrict out, int64_t count, float scale,
+                              float shift) {
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    for (int64_t k = 0; k < kBlock; ++k)
+      out[i + k] = static_cast<float>(in[i + k]) * scale + shift;
+  }
+  for (; i < count; ++i) out[i] = static_cast<float>(in[i]) * scale + shift;
 }
 
 }  // namespace

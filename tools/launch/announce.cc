@@ -1,4 +1,4 @@
-#include "tools/launch/report.h"
+#include "tools/launch/announce.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -8,16 +8,17 @@
 
 namespace trainyard {
 
-void Report(const std::string& line) {
+void Announce(const std::string& line) {
   std::fprintf(stderr, "launch: %s\n", line.c_str());
 }
 
-void ReportFailure(int rank, const std::string& how, const RankOutput& output) {
+void AnnounceFailure(int rank, const std::string& how,
+                     const RankOutput& output) {
   std::string text = "the first to fail was rank " + std::to_string(rank) +
                      ", which " + how + "; all it printed is in " +
                      output.log_file();
   for (const std::string& line : output.LastLines()) text += "\n    " + line;
-  Report(text);
+  Announce(text);
 }
 
 std::string SignalName(int signal) {

@@ -1,10 +1,10 @@
 // What the launcher itself says, on standard error.
 //
-//   Report("SIGTERM: the ranks have 30 s to end");
+//   Announce("SIGTERM: the ranks have 30 s to end");
 //
 // Thread-safe.
-#ifndef TRAINYARD_TOOLS_LAUNCH_REPORT_H_
-#define TRAINYARD_TOOLS_LAUNCH_REPORT_H_
+#ifndef TRAINYARD_TOOLS_LAUNCH_ANNOUNCE_H_
+#define TRAINYARD_TOOLS_LAUNCH_ANNOUNCE_H_
 
 #include <string>
 
@@ -13,10 +13,11 @@
 namespace trainyard {
 
 // One line, with the launcher's name in front.
-void Report(const std::string& line);
+void Announce(const std::string& line);
 
 // Why the group failed: the rank, how it ended and its last lines.
-void ReportFailure(int rank, const std::string& how, const RankOutput& output);
+void AnnounceFailure(int rank, const std::string& how,
+                     const RankOutput& output);
 
 // "SIGTERM".
 std::string SignalName(int signal);
@@ -28,4 +29,4 @@ std::string DescribeSeconds(double seconds);
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_TOOLS_LAUNCH_REPORT_H_
+#endif  // TRAINYARD_TOOLS_LAUNCH_ANNOUNCE_H_

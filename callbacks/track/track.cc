@@ -1,0 +1,159 @@
+#include "callbacks/track/track.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tracking/sinks/csv.h"
+#include "tracking/sinks/jsonl.h"
+#include "tracking/sinks/tensorboard.h"
+
+namespace trainyard {
+namespace {
+
+std::unique_ptr<Tracker> MakeTracker(const TrackOptions& options) {
+  std::vector<std::unique_ptr<Sink>> sinks;
+  const std::string& folder = options.run_dir;
+  if (options.jsonl) sinks.push_back(MakeJsonLines(folder + "/metrics.jsonl"));
+  if (options.csv) sinks.push_back(MakeCsv(folder + "/metrics.csv"));
+  if (options.tensorboard) {
+    sinks.push_back(MakeTensorBoard(folder + "/tensorboard"));
+  }
+  return std::make_unique<Tracker>(std::move(sinks));
+}
+
+// The lines "name: value" of a text.
+void AppendLines(RunInfo::Pairs& pairs, const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    pairs.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+  }
+}
+
+}  // namespace
+
+Track::Track(TrackOptions options) : options_(std::move(options)) {
+  if (options_.run_dir.empty()) {
+    throw std::invalid_argument("Track: run_dir is empty");
+  }
+  if (options_.clock == nullptr) {
+    throw std::invalid_argument("Track: clock is empty");
+  }
+  for (const auto& [name, read] : options_.values) {
+    if (read == nullptr) {
+      throw std::invalid_argument("Track: values has nothing to read for \"" +
+                                  name + "\"");
+    }
+  }
+  std::error_code error;
+  std::filesystem::create_directories(options_.run_dir, error);
+  if (error) {
+    throw std::invalid_argument("Track: run_dir is " + options_.run_dir +
+                                ", which cannot be made: " + error.message());
+  }
+  tracker_ = MakeTracker(options_);
+}
+
+State Track::SaveState() const {
+  State state;
+  for (const auto& [name, position] : tracker_->Save()) {
+    state.Set(name, position);
+  }
+  return state;
+}
+
+void Track::LoadState(const State& state) {
+  state.CheckVersion(1);
+  Tracker::Positions positions;
+  for (const auto& [name, value] : state.values()) {
+    positions[name] = state.Get<int64_t>(name);
+  }
+  resumed_ = std::move(positions);
+}
+
+void Track::WriteInfo(const RunStart& e) const {
+  RunInfo info = RunInfoOfThisProcess();
+  info.resumed_at = resumed_ ? e.state.optimizer_step : 0;
+  info.config = options_.config;
+  AppendLines(info.config, e.config.ToString());
+  if (options_.hooks) info.hooks = options_.hooks();
+  const absl::Status written =
+      WriteRunInfo(info, options_.run_dir + "/run.json");
+  if (!written.ok()) throw std::runtime_error(std::string(written.message()));
+}
+
+void Track::OnRunStart(const RunStart& e, Control&) {
+  WriteInfo(e);
+  tracker_->Start(resumed_.value_or(Tracker::Positions()));
+  resumed_.reset();
+  news_.Reset();
+  evaluated_.clear();
+  eval_seconds_ = 0;
+  running_ = true;
+}
+
+void Track::OnEpochStart(const EpochStart&, Control&) {
+  epoch_start_ = options_.clock();
+  eval_seconds_ = 0;
+}
+
+void Track::OnReport(const Report& e, Control&) {
+  Row row(e.metrics.begin(), e.metrics.end());
+  for (const auto& [name, read] : options_.values) {
+    row.emplace_back(name, read());
+  }
+  row.emplace_back("epoch", static_cast<double>(e.state.epoch + 1));
+  row.emplace_back("samples", static_cast<double>(e.state.samples_seen));
+  tracker_->Add(e.state.optimizer_step, std::move(row));
+}
+
+void Track::OnEvalStart(const EvalStart&, Control&) {
+  eval_start_ = options_.clock();
+}
+
+void Track::OnEvalEnd(const EvalEnd& e, Control&) {
+  eval_seconds_ += options_.clock() - eval_start_;
+  if (!running_) return;
+  for (const auto& [name, value] : e.metrics) evaluated_.insert(name);
+  if (e.metrics.empty()) return;
+  tracker_->Add(e.state.optimizer_step,
+                Row(e.metrics.begin(), e.metrics.end()));
+}
+
+void Track::AddNews(int64_t step, const RunHistory& history, Row row) {
+  for (const auto& [name, value] : news_.Take(history)) {
+    if (!evaluated_.count(name)) row.emplace_back("epoch/" + name, value);
+  }
+  if (!row.empty()) tracker_->Add(step, std::move(row));
+}
+
+void Track::OnEpochEnd(const EpochEnd& e, Control&) {
+  AddNews(e.state.optimizer_step, e.history,
+          {{"epoch", static_cast<double>(e.state.epoch + 1)},
+           {"samples", static_cast<double>(e.state.samples_seen)},
+           {"epoch/seconds", options_.clock() - epoch_start_},
+           {"epoch/eval_seconds", eval_seconds_}});
+}
+
+void Track::OnRunEnd(const RunEnd& e, Control&) {
+  if (!running_) return;
+  running_ = false;
+  AddNews(e.state.optimizer_step, e.history, {});
+  tracker_->Flush();
+  const std::string error = tracker_->error();
+  // The training is what matters: it ends as it would have without us.
+  if (!error.empty()) {
+    std::fprintf(stderr, "Track: not all of the run was written: %s\n",
+                 error.c_str());
+  }
+}
+
+}  // namespace trainyard

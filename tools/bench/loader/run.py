@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Throughput of loaders side by side: C++ (loader.cc) and Python (python_loader.py).
+
+    tools/bazel build //tools/bench/loader
+    python3 tools/bench/loader/run.py [--python=PYTHON] [--rounds=5]
+
+Each round runs every loader once, one after the other, in a process of its own; a table
+of the medians follows, with the medians of each round's ratios: what slows the machine
+down for a while slows down both sides of a ratio. PYTHON has PyPI's torch; without it
+Python's rows are left out.
+"""
+
+import argparse
+import pathlib
+import statistics
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+BINARY = ROOT / "bazel-bin/tools/bench/loader/loader"
+CPP = ["libtorch0", "libtorch2", "bare", "trainyard", "trainyard2", "bare_floats", "trainyard_floats",
+       "items0", "items1", "items2"]
+WALL, CORE = 0, 1
+# (what, of what, by which clock, at least). One thread's work is best compared by the
+# core's clock on a machine that others use too; what two threads gain, only by the wall's.
+RATIOS = [
+    ("trainyard", "libtorch0", CORE, 25),
+    ("trainyard", "libtorch0", WALL, 25),
+    ("trainyard", "libtorch2", WALL, None),
+    ("trainyard", "bare", CORE, 0.9),
+    ("trainyard", "bare", WALL, 0.9),
+    ("trainyard_floats", "bare_floats", CORE, 0.9),
+    ("trainyard", "python0", WALL, None),
+    ("trainyard", "python2", WALL, None),
+    ("items2", "items0", WALL, 1.9),
+]
+
+
+def measure(command):
+    out = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+    name, wall, core, what = out.strip().split(maxsplit=3)
+    return name, (float(wall), float(core)), what
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--python")
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    commands = [[BINARY, f"--only={name}", "--turns=5"] for name in CPP]
+    if args.python:
+        commands += [[args.python, HERE / "python_loader.py", workers] for workers in (0, 2)]
+    rates, meaning = {}, {}
+    for _ in range(args.rounds):
+        for command in commands:
+            name, rate, meaning[name] = measure(command)
+            rates.setdefault(name, []).append(rate)
+    print("| loader | samples/s | range | per second of one core |\n| --- | ---: | ---: | ---: |")
+    for name, values in rates.items():
+        walls, cores = zip(*values)
+        print(f"| {meaning[name]} | {statistics.median(walls):,.0f} | {min(walls):,.0f}-{max(walls):,.0f} "
+              f"| {statistics.median(cores):,.0f} |")
+    print()
+    for what, of, clock, least in RATIOS:
+        if what in rates and of in rates:
+            ratio = statistics.median(a[clock] / b[clock] for a, b in zip(rates[what], rates[of]))
+            wanted = "" if least is None else f" (wanted: {least}; {'held' if ratio >= least else 'MISSED'})"
+            print(f"{what} / {of}, by the {('wall', 'core')[clock]}'s clock: {ratio:.2f}{wanted}")
+
+
+if __name__ == "__main__":
+    main()
