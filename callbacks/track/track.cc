@@ -96,13 +96,20 @@ void Track::OnRunStart(const RunStart& e, Control&) {
   resumed_.reset();
   news_.Reset();
   evaluated_.clear();
-  eval_seconds_ = 0;
+  report_start_.reset();
   running_ = true;
 }
 
-void Track::OnEpochStart(const EpochStart&, Control&) {
+void Track::StartReport(const StepState& state) {
+  report_start_ = options_.clock();
+  report_eval_seconds_ = 0;
+  report_samples_ = state.samples_seen;
+}
+
+void Track::OnEpochStart(const EpochStart& e, Control&) {
   epoch_start_ = options_.clock();
   eval_seconds_ = 0;
+  StartReport(e.state);
 }
 
 void Track::OnReport(const Report& e, Control&) {
@@ -112,6 +119,15 @@ void Track::OnReport(const Report& e, Control&) {
   }
   row.emplace_back("epoch", static_cast<double>(e.state.epoch + 1));
   row.emplace_back("samples", static_cast<double>(e.state.samples_seen));
+  const double seconds =
+      report_start_ ? options_.clock() - *report_start_ - report_eval_seconds_
+                    : 0;
+  if (seconds > 0) {
+    row.emplace_back(
+        "samples_per_second",
+        static_cast<double>(e.state.samples_seen - report_samples_) / seconds);
+  }
+  StartReport(e.state);
   tracker_->Add(e.state.optimizer_step, std::move(row));
 }
 
@@ -120,7 +136,9 @@ void Track::OnEvalStart(const EvalStart&, Control&) {
 }
 
 void Track::OnEvalEnd(const EvalEnd& e, Control&) {
-  eval_seconds_ += options_.clock() - eval_start_;
+  const double seconds = options_.clock() - eval_start_;
+  eval_seconds_ += seconds;
+  report_eval_seconds_ += seconds;
   if (!running_) return;
   for (const auto& [name, value] : e.metrics) evaluated_.insert(name);
   if (e.metrics.empty()) return;

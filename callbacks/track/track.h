@@ -11,9 +11,10 @@
 //   trainer.Add(track);
 //
 // Rows, each at the number of updates done: at every report its means
-// ("train_loss"), `values`, "epoch" and "samples"; at every evaluation its
-// metrics ("eval_loss"); at an epoch's end what else is new in the history,
-// with "epoch/" in front, and how long it took.
+// ("train_loss"), `values`, "epoch", "samples" and "samples_per_second" of
+// training alone; at every evaluation its metrics ("eval_loss"); at an epoch's
+// end what else is new in the history, with "epoch/" in front, and how long it
+// took.
 //
 // Its state is where the files are: a run that goes on from a checkpoint cuts
 // them back to it, so that nothing is missing or there twice. A new run in the
@@ -40,6 +41,7 @@
 #include "trainer/control.h"
 #include "trainer/events.h"
 #include "trainer/state.h"
+#include "trainer/step_state.h"
 
 namespace trainyard {
 
@@ -83,6 +85,7 @@ class Track final : public Callback, public Stateful {
 
  private:
   void WriteInfo(const RunStart& e) const;
+  void StartReport(const StepState& state);
   void AddNews(int64_t step, const RunHistory& history, Row row);
 
   TrackOptions options_;
@@ -95,6 +98,10 @@ class Track final : public Callback, public Stateful {
   double epoch_start_ = 0;
   double eval_start_ = 0;
   double eval_seconds_ = 0;
+  // Since the last report, or the epoch's start.
+  std::optional<double> report_start_;
+  double report_eval_seconds_ = 0;
+  int64_t report_samples_ = 0;
 };
 
 }  // namespace trainyard

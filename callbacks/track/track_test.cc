@@ -49,15 +49,16 @@ TEST(TrackTest, WritesEvaluationsAndEpochs) {
   run.Play();
   EXPECT_THAT(
       Rows(folder),
-      ElementsAre(
-          "{\"step\":1,\"train_loss\":0.5,\"epoch\":1,\"samples\":8}",
-          "{\"step\":1,\"eval_loss\":0.25}",
-          "{\"step\":1,\"epoch\":1,\"samples\":8,\"epoch/seconds\":1,"
-          "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}",
-          "{\"step\":2,\"train_loss\":0.5,\"epoch\":2,\"samples\":16}",
-          "{\"step\":2,\"eval_loss\":0.25}",
-          "{\"step\":2,\"epoch\":2,\"samples\":16,\"epoch/seconds\":1,"
-          "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}"));
+      ElementsAre("{\"step\":1,\"train_loss\":0.5,\"epoch\":1,\"samples\":8,"
+                  "\"samples_per_second\":16}",
+                  "{\"step\":1,\"eval_loss\":0.25}",
+                  "{\"step\":1,\"epoch\":1,\"samples\":8,\"epoch/seconds\":1,"
+                  "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}",
+                  "{\"step\":2,\"train_loss\":0.5,\"epoch\":2,\"samples\":16,"
+                  "\"samples_per_second\":16}",
+                  "{\"step\":2,\"eval_loss\":0.25}",
+                  "{\"step\":2,\"epoch\":2,\"samples\":16,\"epoch/seconds\":1,"
+                  "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}"));
   EXPECT_TRUE(std::filesystem::exists(folder + "/metrics.csv"));
   EXPECT_TRUE(std::filesystem::exists(folder + "/tensorboard"));
 }
@@ -65,18 +66,28 @@ TEST(TrackTest, WritesEvaluationsAndEpochs) {
 TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
   const std::string folder = NewFolder("reports");
   double lr = 0.1;
-  Track track({.run_dir = folder, .values = {{"lr", [&] { return lr; }}}});
+  double now = 100;
+  Track track({.run_dir = folder,
+               .values = {{"lr", [&] { return lr; }}},
+               .clock = [&] { return now; }});
   Control control;
   const StepState state{.optimizer_step = 10, .samples_seen = 80};
   track.OnReport({.state = state, .metrics = {{"train_loss", 0.7}}}, control);
   lr = 0.05;
-  track.OnReport({.state = state, .metrics = {{"train_loss", 0.6}}}, control);
+  // 6 seconds, of which 2 are an evaluation's.
+  track.OnEvalStart({.state = state, .name = "eval"}, control);
+  now += 2;
+  track.OnEvalEnd({.state = state, .name = "eval", .metrics = {}}, control);
+  now += 4;
+  const StepState later{.optimizer_step = 20, .samples_seen = 120};
+  track.OnReport({.state = later, .metrics = {{"train_loss", 0.6}}}, control);
   track.tracker().Flush();
   EXPECT_THAT(Rows(folder),
               ElementsAre("{\"step\":10,\"train_loss\":0.7,\"lr\":0.1,"
                           "\"epoch\":1,\"samples\":80}",
-                          "{\"step\":10,\"train_loss\":0.6,\"lr\":0.05,"
-                          "\"epoch\":1,\"samples\":80}"));
+                          "{\"step\":20,\"train_loss\":0.6,\"lr\":0.05,"
+                          "\"epoch\":1,\"samples\":120,"
+                          "\"samples_per_second\":10}"));
 }
 
 TEST(TrackTest, WritesHowTheRunWasStarted) {
@@ -115,9 +126,8 @@ TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
   run.Add(track);
   run.Play();
   // What a run of one epoch writes, after what the first had at its checkpoint.
-  EXPECT_THAT(Rows(folder),
-              ElementsAre(before[0], before[1], before[2], before[0], before[1],
-                          before[2]));
+  EXPECT_THAT(Rows(folder), ElementsAre(before[0], before[1], before[2],
+                                        before[0], before[1], before[2]));
 }
 
 TEST(TrackTest, RefusesBadOptions) {

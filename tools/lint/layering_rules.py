@@ -43,6 +43,7 @@ TORCH_FREE = [
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",
+    "//tools/report:*",
     "//tracking/sinks:*",
     "//tracking:run_history",
     "//tracking:run_info",

@@ -1,0 +1,22 @@
+// Shows what runs have measured; see --help.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tools/report/report_tool.h"
+
+int main(int argc, char** argv) {
+  // Bazel's `run` starts programs elsewhere: folders named on the command line
+  // are where the user is.
+  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (user_folder != nullptr && chdir(user_folder) != 0) {
+    std::cerr << "report: cannot go to " << user_folder << "\n";
+    return 1;
+  }
+  return trainyard::RunReportTool(
+      std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
+}

@@ -1,0 +1,116 @@
+#include "tools/report/report_tool.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tools/inspect/settings.h"
+#include "tools/report/page.h"
+#include "tools/report/run_data.h"
+#include "tools/report/server.h"
+#include "trainer/checkpoint/atomic_file.h"
+
+namespace trainyard {
+namespace {
+
+constexpr char kUsage[] =
+    R"(Shows runs that callbacks/track wrote down: curves, numbers, configuration.
+
+  report RUN_DIR...              writes RUN_DIR/report.html, or report.html here
+                                 for several runs: one file that needs no other
+  report --serve RUN_DIR...      the same page for a browser on this host, up to
+                                 date while the runs go on
+
+  --out=FILE       the file to write
+  --points=N       most points of a line; more are merged (default 4096)
+  --port=PORT      of --serve (default 6061; 0: any free one)
+  --host=ADDRESS   of --serve (default 127.0.0.1, which only this host reaches)
+)";
+
+int64_t Whole(Settings& settings, const char* name, int64_t otherwise,
+              int64_t least, int64_t most) {
+  const int64_t value = settings.Integer(name, otherwise);
+  if (value >= least && value <= most) return value;
+  throw std::invalid_argument(
+      "--" + std::string(name) + " is '" + std::to_string(value) + "', want " +
+      std::to_string(least) + " to " + std::to_string(most));
+}
+
+void Write(const std::string& path, const std::string& html) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, html.size());
+  absl::Status status = file.status();
+  if (status.ok()) status = file->Append(html.data(), html.size());
+  if (status.ok()) status = file->Commit();
+  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+}
+
+[[noreturn]] void Serve(std::vector<RunData>& runs, size_t points,
+                        const std::string& host, int port, std::ostream& out) {
+  Server server(host, port);
+  out << "http://" << host << ":" << server.port() << "/" << std::endl;
+  server.Run([&](const std::string& path) -> std::optional<Answer> {
+    if (path != "/" && path != "/data.json") return std::nullopt;
+    for (RunData& run : runs) run.Refresh();
+    const std::string data = DataJson(runs, points, /*live=*/true);
+    if (path == "/") return Answer{.type = "text/html", .body = Page(data)};
+    return Answer{.type = "application/json", .body = data};
+  });
+}
+
+void Run(const std::vector<std::string>& arguments, std::ostream& out) {
+  std::vector<std::string> flags;
+  std::vector<std::string> folders;
+  for (const std::string& argument : arguments) {
+    (argument.rfind("--", 0) == 0 ? flags : folders).push_back(argument);
+  }
+  Settings settings(flags);
+  if (settings.Flag("help")) {
+    out << kUsage;
+    return;
+  }
+  const auto points =
+      static_cast<size_t>(Whole(settings, "points", 4096, 2, 1 << 20));
+  const int port = static_cast<int>(Whole(settings, "port", 6061, 0, 65535));
+  const std::string host = settings.Text("host", "127.0.0.1");
+  const bool serve = settings.Flag("serve");
+  std::string path = settings.Text("out", "");
+  settings.CheckAllUsed("report");
+  if (folders.empty()) {
+    throw std::invalid_argument("no run folder is given; see --help");
+  }
+  std::vector<RunData> runs;
+  for (const std::string& folder : folders) {
+    if (!std::filesystem::is_directory(folder)) {
+      throw std::invalid_argument("there is no folder " + folder);
+    }
+    runs.emplace_back(folder);
+  }
+  if (serve) Serve(runs, points, host, port, out);
+  for (RunData& run : runs) run.Refresh();
+  if (path.empty()) {
+    path = runs.size() == 1 ? folders.front() + "/report.html" : "report.html";
+  }
+  Write(path, Page(DataJson(runs, points, /*live=*/false)));
+  out << "wrote " << path << "\n";
+}
+
+}  // namespace
+
+int RunReportTool(const std::vector<std::string>& arguments, std::ostream& out,
+                  std::ostream& err) {
+  try {
+    Run(arguments, out);
+    return 0;
+  } catch (const std::exception& error) {
+    err << "report: " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace trainyard

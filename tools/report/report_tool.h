@@ -1,0 +1,22 @@
+// RunReportTool is the report program without its main: see its --help.
+//
+//   return RunReportTool({"runs/first", "--out=first.html"}, std::cout,
+//                        std::cerr);
+//
+// Thread-compatible.
+#ifndef TRAINYARD_TOOLS_REPORT_REPORT_TOOL_H_
+#define TRAINYARD_TOOLS_REPORT_REPORT_TOOL_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+// The exit code: 0, or 1 after one line on `err`.
+int RunReportTool(const std::vector<std::string>& arguments, std::ostream& out,
+                  std::ostream& err);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TOOLS_REPORT_REPORT_TOOL_H_
