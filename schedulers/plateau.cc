@@ -93,9 +93,10 @@ State Plateau::SaveState() const {
 
 void Plateau::LoadState(const State& state) {
   state.CheckVersion(1);
-  PlateauState loaded{.bad_observations = state.Get<int64_t>("bad_observations"),
-                      .cooldown_left = state.Get<int64_t>("cooldown_left"),
-                      .falls = state.Get<int64_t>("falls")};
+  PlateauState loaded{
+      .bad_observations = state.Get<int64_t>("bad_observations"),
+      .cooldown_left = state.Get<int64_t>("cooldown_left"),
+      .falls = state.Get<int64_t>("falls")};
   if (state.Has("best")) loaded.best = state.Get<double>("best");
   Restore(loaded);
 }

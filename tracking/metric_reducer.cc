@@ -94,9 +94,8 @@ MakeReducer FoldedBy(Folding::Fold fold) {
 }  // namespace
 
 MakeReducer ReduceMean() {
-  return [] {
-    return std::make_unique<Mean>([](double mean) { return mean; });
-  };
+  return
+      [] { return std::make_unique<Mean>([](double mean) { return mean; }); };
 }
 
 MakeReducer ReduceExpOfMean() {

@@ -82,8 +82,8 @@ void MetricMeans::LoadState(const State& state) {
   std::vector<Mean> means;
   for (const auto& [name, value] : state.values()) {
     const auto& sums = state.Get<std::vector<double>>(name);
-    TORCH_CHECK_VALUE(sums.size() == 2, "state of metric \"", name,
-                      "\" has ", sums.size(), " numbers, not 2");
+    TORCH_CHECK_VALUE(sums.size() == 2, "state of metric \"", name, "\" has ",
+                      sums.size(), " numbers, not 2");
     means.push_back({.name = name, .sum = sums[0], .weight = sums[1]});
   }
   means_ = std::move(means);

@@ -34,9 +34,8 @@ void EvalMetrics::AddTo(size_t place, std::string_view name,
                         "\" twice");
     }
     const auto found = reducers_.find(std::string(name));
-    metrics_.push_back({std::string(name), found == reducers_.end()
-                                               ? nullptr
-                                               : found->second()});
+    metrics_.push_back({std::string(name),
+                        found == reducers_.end() ? nullptr : found->second()});
   }
   TORCH_CHECK_VALUE(place < metrics_.size() && metrics_[place].name == name,
                     "EvalStep returned \"", name,

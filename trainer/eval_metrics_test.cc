@@ -50,10 +50,9 @@ TEST_F(EvalMetricsTest, AveragesByRecordsUnlessToldOtherwise) {
 }
 
 TEST_F(EvalMetricsTest, ARowPerRecordIsForReducersThatTakeIt) {
-  EvalMetrics means({}),
-      rows({{"rows", ReduceWith([](const at::Tensor& all) {
-               return static_cast<double>(all.size(0));
-             })}});
+  EvalMetrics means({}), rows({{"rows", ReduceWith([](const at::Tensor& all) {
+                                  return static_cast<double>(all.size(0));
+                                })}});
   const StepOutput output{.weight = 5, .metrics = {{"rows", at::ones({5})}}};
   rows.Add(output);
   rows.Add(output);
@@ -68,23 +67,23 @@ TEST_F(EvalMetricsTest, HoldsEveryBatchToTheNamesOfTheFirst) {
   EXPECT_THAT(MessageOf([&] { metrics.Add({.loss = Value(1), .weight = 1}); }),
               HasSubstr("returned 1 metrics, but those of its first batch were "
                         "\"loss\" \"error\""));
-  EXPECT_THAT(MessageOf([&] {
-                metrics.Add({.loss = Value(1),
-                             .weight = 1,
-                             .metrics = {{"eror", Value(1)}}});
-              }),
-              HasSubstr("returned \"eror\", but"));
+  EXPECT_THAT(
+      MessageOf([&] {
+        metrics.Add(
+            {.loss = Value(1), .weight = 1, .metrics = {{"eror", Value(1)}}});
+      }),
+      HasSubstr("returned \"eror\", but"));
 }
 
 TEST_F(EvalMetricsTest, RefusesNothingAndNamesTwice) {
   EXPECT_THAT(MessageOf([] { EvalMetrics({}).Add({.weight = 1}); }),
               HasSubstr("neither a loss nor a metric"));
-  EXPECT_THAT(MessageOf([] {
-                EvalMetrics({}).Add({.loss = Value(1),
-                                     .weight = 1,
-                                     .metrics = {{"loss", Value(1)}}});
-              }),
-              HasSubstr("returned \"loss\" twice"));
+  EXPECT_THAT(
+      MessageOf([] {
+        EvalMetrics({}).Add(
+            {.loss = Value(1), .weight = 1, .metrics = {{"loss", Value(1)}}});
+      }),
+      HasSubstr("returned \"loss\" twice"));
 }
 
 TEST_F(EvalMetricsTest, AReducerNeedsItsMetric) {

@@ -109,10 +109,9 @@ Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
   int64_t batches = loader.batches_per_epoch();
   if (options.max_batches > 0) batches = std::min(batches, options.max_batches);
   parts.callbacks.Fire(EvalStart{state, options.name, batches});
-  const Metrics measured =
-      parts.task.evaluates_dataset()
-          ? EvaluateAtOnce(parts, loader, state)
-          : EvaluateByBatch(parts, loader, batches, state);
+  const Metrics measured = parts.task.evaluates_dataset()
+                               ? EvaluateAtOnce(parts, loader, state)
+                               : EvaluateByBatch(parts, loader, batches, state);
   Metrics metrics;
   for (const auto& [metric, value] : measured)
     metrics[options.name + "_" + metric] = value;

@@ -76,11 +76,11 @@ at::Tensor Mse(const at::Tensor& outputs, const at::Tensor& target) {
 }
 
 TEST(FirstErrorsTest, EmptyDataset) {
-  EXPECT_THAT(MessageOf([] {
-                MakeTensorDataset(
-                    Example{at::empty({0, 3}), at::empty({0, 1})});
-              }),
-              HasSubstr("TensorDataset: there are no samples"));
+  EXPECT_THAT(
+      MessageOf([] {
+        MakeTensorDataset(Example{at::empty({0, 3}), at::empty({0, 1})});
+      }),
+      HasSubstr("TensorDataset: there are no samples"));
   struct Empty final : Dataset {
     int64_t size() const override { return 0; }
     AnyBatch Gather(const at::Tensor&) const override {
@@ -124,13 +124,12 @@ TEST(FirstErrorsTest, ModelWithoutParameters) {
 
 TEST(FirstErrorsTest, NanLoss) {
   const auto backend = MakeBackend("sp");
-  Trainer trainer(
-      std::make_unique<LineTask>(
-          [](const at::Tensor& outputs, const at::Tensor& target) {
-            return Mse(outputs, target).mul(
-                std::numeric_limits<double>::quiet_NaN());
-          }),
-      *backend);
+  Trainer trainer(std::make_unique<LineTask>(
+                      [](const at::Tensor& outputs, const at::Tensor& target) {
+                        return Mse(outputs, target)
+                            .mul(std::numeric_limits<double>::quiet_NaN());
+                      }),
+                  *backend);
   trainer.Add(TerminateOnNaN());
   const RunResult result =
       trainer.Train({.data = LinePoints(8), .num_epochs = 1});

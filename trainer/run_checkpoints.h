@@ -6,6 +6,10 @@
 //   const std::string path = checkpoints.Save(checkpoint);
 //   checkpoints.Finish();
 //
+// Several processes write a share each, and wait for each other: they save
+// while training waits, since what they exchange goes through training's own
+// process group.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_RUN_CHECKPOINTS_H_
 #define TRAINYARD_TRAINER_RUN_CHECKPOINTS_H_
@@ -46,6 +50,8 @@ class RunCheckpoints {
   void Handle(const absl::Status& status) const;
 
   CheckpointOptions options_;
+  // Null for a single process.
+  std::unique_ptr<RankExchange> ranks_;
   std::unique_ptr<CheckpointStore> store_;
   std::optional<AsyncCheckpointWriter> writer_;
 };

@@ -38,13 +38,13 @@ void ScheduleSet::Add(const FieldSchedule& schedule, Optimizer& optimizer,
     TORCH_CHECK_VALUE(other.name != name, "Train: \"", name,
                       "\" has two schedules; compose them into one");
   }
-  Entry entry{.name = name,
-              .optimizer = &optimizer,
-              .step_on = schedule.step_on,
-              .metric = schedule.metric,
-              .field = ScheduledField(optimizer, schedule.field,
-                                      schedule.schedule,
-                                      Counted(run, schedule.step_on))};
+  Entry entry{
+      .name = name,
+      .optimizer = &optimizer,
+      .step_on = schedule.step_on,
+      .metric = schedule.metric,
+      .field = ScheduledField(optimizer, schedule.field, schedule.schedule,
+                              Counted(run, schedule.step_on))};
   entry.metric_schedules = entry.field.MetricSchedules();
   entry.field.Apply(0);
   entries_.push_back(std::move(entry));

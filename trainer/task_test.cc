@@ -139,9 +139,7 @@ class LoggingCallback final : public Callback {
   void OnEpochEnd(const EpochEnd&, Control&) override {
     log_.push_back("EpochEnd");
   }
-  void OnRunEnd(const RunEnd&, Control&) override {
-    log_.push_back("RunEnd");
-  }
+  void OnRunEnd(const RunEnd&, Control&) override { log_.push_back("RunEnd"); }
 
  private:
   Log& log_;
@@ -158,18 +156,17 @@ TEST(TaskTest, EveryMethodComesBeforeTheCallbacksOfItsEvent) {
                  .per_device_batch_size = 4,
                  .grad_accum_steps = 2});
   EXPECT_THAT(
-      log,
-      ElementsAre("TrainLoader", "EvalLoader", "task:RunStart", "RunStart",
-                  "task:EpochStart", "EpochStart",  //
-                  "TrainStep", "LossEnd", "BackwardStep", "BackwardEnd",
-                  "OptimizerStep",  //
-                  "TrainStep", "LossEnd", "BackwardStep", "BackwardEnd",
-                  "OptimizerStep", "ScheduleStep", "UpdateEnd",
-                  "ZeroGradStep",  //
-                  "task:TrainEpochEnd", "TrainEpochEnd", "task:EvalStart",
-                  "EvalStart", "EvalStep", "EvalStepEnd", "task:EvalEnd",
-                  "EvalEnd", "task:EpochEnd", "EpochEnd", "task:RunEnd",
-                  "RunEnd"));
+      log, ElementsAre("TrainLoader", "EvalLoader", "task:RunStart", "RunStart",
+                       "task:EpochStart", "EpochStart",  //
+                       "TrainStep", "LossEnd", "BackwardStep", "BackwardEnd",
+                       "OptimizerStep",  //
+                       "TrainStep", "LossEnd", "BackwardStep", "BackwardEnd",
+                       "OptimizerStep", "ScheduleStep", "UpdateEnd",
+                       "ZeroGradStep",  //
+                       "task:TrainEpochEnd", "TrainEpochEnd", "task:EvalStart",
+                       "EvalStart", "EvalStep", "EvalStepEnd", "task:EvalEnd",
+                       "EvalEnd", "task:EpochEnd", "EpochEnd", "task:RunEnd",
+                       "RunEnd"));
 }
 
 // Two models, two optimizers; each has schedules of its own.
@@ -245,11 +242,10 @@ TEST(TaskTest, AScheduleByHandWaitsForTheTask) {
   trainer.Add(On<StepEnd>([&](const StepEnd&, Control&) {
     rates.push_back(first.Field(0, "lr"));
   }));
-  trainer.Train(
-      {.data = LinePoints(10),
-       .num_epochs = 1,
-       .per_device_batch_size = 2,
-       .schedules = {{"lr", Counting(), "first", StepOn::kRequest}}});
+  trainer.Train({.data = LinePoints(10),
+                 .num_epochs = 1,
+                 .per_device_batch_size = 2,
+                 .schedules = {{"lr", Counting(), "first", StepOn::kRequest}}});
   EXPECT_THAT(rates, ElementsAre(0, 0, 0, 1, 1));
 }
 
@@ -295,8 +291,8 @@ class Worst final : public DatasetTaskOf<Example> {
     int64_t batches = 0;
     while (std::optional<AnyBatch> batch = loader.Next()) {
       ++batches;
-      worst = std::max(
-          worst, batch->As<Example>().target.abs().max().item<double>());
+      worst = std::max(worst,
+                       batch->As<Example>().target.abs().max().item<double>());
     }
     return {{"worst", worst}, {"batches", static_cast<double>(batches)}};
   }
@@ -321,9 +317,10 @@ TEST(TaskTest, ALoaderOfTheTasksOwn) {
   class InOrder final : public TwoOptimizers {
    public:
     Loader TrainLoader(const LoaderRequest& request) override {
-      return {request.data,
-              std::make_shared<SequentialSampler>(request.data->size()),
-              {.batch_size = request.batch_size, .last_batch = LastBatch::kDrop}};
+      return {
+          request.data,
+          std::make_shared<SequentialSampler>(request.data->size()),
+          {.batch_size = request.batch_size, .last_batch = LastBatch::kDrop}};
     }
   };
   const auto backend = MakeBackend("sp");

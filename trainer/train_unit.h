@@ -82,6 +82,9 @@ class Period {
 
   bool never() const { return every_.amount == 0 && at_.amounts.empty(); }
 
+  // What it counts; means nothing for one that is never due.
+  TrainUnit unit() const { return every_.amount > 0 ? every_.unit : at_.unit; }
+
   friend bool operator==(const Period&, const Period&) = default;
 
  private:

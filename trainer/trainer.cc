@@ -184,6 +184,10 @@ void Trainer::RecordEpochMeans(Run& run) {
 }
 
 void Trainer::RunStep(Run& run, int64_t batches_left) {
+  if (run.checkpoints && run.config.grad_accum_steps > 1 &&
+      run.result.state.batch_idx % run.config.grad_accum_steps == 0) {
+    run.window_start = CollectPosition(run);
+  }
   const AnyBatch batch = run.loader.Next()->To(backend_.device());
   const StepOutput output = run.steps->Run(batch, batches_left);
   AddMeans(run.epoch_means, output);
@@ -191,7 +195,7 @@ void Trainer::RunStep(Run& run, int64_t batches_left) {
   ++run.progress.batches;
   run.progress.updates = run.result.state.optimizer_step;
   run.progress.samples = run.result.state.samples_seen;
-  run.progress.seconds = run.SecondsSinceStart();
+  run.progress.seconds = run.AgreedSeconds(backend_);
 }
 
 bool Trainer::DoWhatIsDue(Run& run, const Progress& before) {
@@ -207,8 +211,7 @@ bool Trainer::DoWhatIsDue(Run& run, const Progress& before) {
       run.options.checkpoint.every.Due(before, run.progress)) {
     SaveCheckpoint(run, /*finished=*/false);
   }
-  if (run.reported_at != now &&
-      run.options.report.Due(before, run.progress)) {
+  if (run.reported_at != now && run.options.report.Due(before, run.progress)) {
     ReportMeans(run);
   }
   return ShouldEnd(run);
@@ -263,7 +266,8 @@ bool Trainer::ShouldEnd(const Run& run) {
 
 void Trainer::EndEarly(Run& run) {
   DoLastThings(run, /*finished=*/false);
-  // After the checkpoint: a resumed run completes the epoch and records it then.
+  // After the checkpoint: a resumed run completes the epoch and records it
+  // then.
   if (run.result.state.batch_idx > 0) RecordEpochMeans(run);
   if (run.cancellation && run.cancellation->requested()) {
     run.result.ending = RunEnding::kCancelled;
@@ -277,6 +281,7 @@ void Trainer::EndEarly(Run& run) {
 }
 
 std::exception_ptr Trainer::EndRun(Run& run) {
+  run.result.samples = run.progress.samples - run.samples_before;
   run.result.seconds = run.SecondsSinceStart() - run.seconds_before;
   run.result.train_seconds = run.result.seconds - run.eval_seconds;
   run.schedules.Restore();

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/events.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/state.h"
 #include "trainer/step_state.h"
 #include "trainer/task.h"
 #include "trainer/train_options.h"
@@ -40,9 +42,10 @@ struct RunResult {
   // Why a run was stopped or cancelled.
   std::string message;
   StepState state;
-  // This call, without earlier parts of a resumed run; and what of it was spent
-  // training, without evaluation.
+  // Of this call, without earlier parts of a resumed run.
+  int64_t samples = 0;
   double seconds = 0;
+  // What of it was spent training, without evaluation.
   double train_seconds = 0;
 };
 
@@ -102,6 +105,7 @@ class Trainer {
   void ReportMeans(Run& run);
   void ResumeIfAsked(Run& run);
   void SaveCheckpoint(Run& run, bool finished);
+  std::map<std::string, State> CollectPosition(const Run& run) const;
   Checkpoint CollectCheckpoint(const Run& run, bool finished) const;
   void LoadCheckpoint(const Checkpoint& checkpoint, Run& run);
   // Whether a stop or cancellation was asked for, on any process.

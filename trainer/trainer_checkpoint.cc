@@ -21,6 +21,7 @@ namespace trainyard {
 namespace {
 
 constexpr char kCallbackPrefix[] = "callback ";
+constexpr char kWindowPrefix[] = "window start ";
 
 State CountersOf(const StepState& state, const Progress& progress,
                  int64_t evaluated_at, int64_t reported_at) {
@@ -77,8 +78,9 @@ void LoadGradients(const State& state,
       const std::string key = model.name + "/" + name;
       if (!state.Has(key)) continue;
       parameter.mutable_grad() =
-          GetTensor(state, key).to(parameter.device(), /*non_blocking=*/false,
-                                   /*copy=*/true);
+          GetTensor(state, key)
+              .to(parameter.device(), /*non_blocking=*/false,
+                  /*copy=*/true);
     }
   }
 }
@@ -123,6 +125,16 @@ void WarnOfChanges(const std::map<std::string, std::string>& before,
 
 }  // namespace
 
+// What moves with every batch.
+std::map<std::string, State> Trainer::CollectPosition(const Run& run) const {
+  return {{"counters", CountersOf(run.result.state, run.progress,
+                                  run.evaluated_at, run.reported_at)},
+          {"loader", run.loader.SaveState()},
+          {"rng", SaveRngState()},
+          {"epoch_means", run.epoch_means.SaveState()},
+          {"report_means", run.report_means.SaveState()}};
+}
+
 Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
   const StepState& state = run.result.state;
   Checkpoint checkpoint{.step = state.optimizer_step,
@@ -136,16 +148,14 @@ Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
     checkpoint.parts["fields " + item.name] = FieldsOf(*item.optimizer);
   }
   auto& parts = checkpoint.parts;
-  parts["counters"] = CountersOf(state, run.progress, run.evaluated_at,
-                                 run.reported_at);
-  parts["loader"] = run.loader.SaveState();
-  parts["rng"] = SaveRngState();
+  parts.merge(CollectPosition(run));
   parts["schedules"] = run.schedules.SaveState();
   parts["backend"] = backend_.SaveState();
   parts["window"] = run.steps->SaveState();
-  parts["epoch_means"] = run.epoch_means.SaveState();
-  parts["report_means"] = run.report_means.SaveState();
   if (run.steps->in_window()) {
+    for (const auto& [name, part] : run.window_start) {
+      parts[kWindowPrefix + name] = part;
+    }
     parts["gradients"] = GradientsOf(task_->Models());
   }
   if (const auto* history = dynamic_cast<const Stateful*>(history_)) {
@@ -168,7 +178,12 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   for (const NamedOptimizer& item : optimizers_) {
     LoadOptimizer(checkpoint, item);
   }
-  const State& counters = PartOf(checkpoint, "counters");
+  run.steps->LoadState(PartOf(checkpoint, "window"));
+  // Half a window cannot be divided among others: it is begun again.
+  const bool again = run.steps->in_window() &&
+                     checkpoint.world_size != backend_.num_processes();
+  const std::string from = again ? kWindowPrefix : "";
+  const State& counters = PartOf(checkpoint, from + "counters");
   StepState& state = run.result.state;
   state.batch_idx = counters.Get<int64_t>("batch_idx");
   state.optimizer_step = counters.Get<int64_t>("optimizer_step");
@@ -180,17 +195,24 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
                   .epochs = counters.Get<int64_t>("epochs"),
                   .seconds = counters.Get<double>("seconds")};
   run.seconds_before = run.progress.seconds;
+  run.samples_before = run.progress.samples;
   run.evaluated_at = counters.Get<int64_t>("evaluated_at");
   run.reported_at = counters.Get<int64_t>("reported_at");
   run.saved_at = run.progress.batches;
   run.eval_metrics = checkpoint.metrics;
-  run.loader.LoadState(PartOf(checkpoint, "loader"));
+  run.loader.LoadState(PartOf(checkpoint, from + "loader"));
+  if (state.batch_idx > 0 && checkpoint.config.at("total_batch_size") !=
+                                 std::to_string(run.config.total_batch_size)) {
+    // Batches are larger or smaller than before: counted anew, by windows.
+    state.batch_idx =
+        run.loader.batches_per_epoch() - run.loader.batches_left();
+    state.batch_idx -= state.batch_idx % state.grad_accum_steps;
+  }
   run.schedules.LoadState(PartOf(checkpoint, "schedules"));
   backend_.LoadState(PartOf(checkpoint, "backend"));
-  run.steps->LoadState(PartOf(checkpoint, "window"));
-  run.epoch_means.LoadState(PartOf(checkpoint, "epoch_means"));
-  run.report_means.LoadState(PartOf(checkpoint, "report_means"));
-  if (run.steps->in_window()) {
+  run.epoch_means.LoadState(PartOf(checkpoint, from + "epoch_means"));
+  run.report_means.LoadState(PartOf(checkpoint, from + "report_means"));
+  if (run.steps->in_window() && !again) {
     LoadGradients(PartOf(checkpoint, "gradients"), task_->Models());
   }
   if (auto* history = dynamic_cast<Stateful*>(history_)) {
@@ -198,7 +220,7 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   }
   LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
   WarnOfChanges(checkpoint.config, run.config);
-  LoadRngState(PartOf(checkpoint, "rng"));
+  LoadRngState(PartOf(checkpoint, from + "rng"));
 }
 
 void Trainer::ResumeIfAsked(Run& run) {

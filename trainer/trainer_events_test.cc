@@ -103,17 +103,17 @@ TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
                        .num_epochs = 1,
                        .per_device_batch_size = 4,
                        .grad_accum_steps = 2});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "StepEnd",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",  //
-                          "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",  //
-                          "TrainEpochEnd", "EvalStart", "EvalStepStart",
-                          "EvalStepEnd", "EvalEnd", "EpochEnd", "Report",
-                          "RunEnd: "));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart",  //
+                  "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                  "StepEnd",  //
+                  "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                  "GradientsReady", "UpdateEnd", "StepEnd",  //
+                  "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                  "GradientsReady", "UpdateEnd", "StepEnd",  //
+                  "TrainEpochEnd", "EvalStart", "EvalStepStart", "EvalStepEnd",
+                  "EvalEnd", "EpochEnd", "Report", "RunEnd: "));
 }
 
 TEST(TrainerEventsTest, EventsOfAStoppedRun) {
@@ -127,9 +127,8 @@ TEST(TrainerEventsTest, EventsOfAStoppedRun) {
   EXPECT_THAT(recorder.log,
               ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
                           "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd",
-                          "Report", "Stop: enough samples",
-                          "RunEnd: enough samples"));
+                          "GradientsReady", "UpdateEnd", "StepEnd", "Report",
+                          "Stop: enough samples", "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
 }
@@ -142,12 +141,11 @@ TEST(TrainerEventsTest, EventsOfACancelledRun) {
                                                 .eval_data = LinePoints(4),
                                                 .num_epochs = 3,
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(
-      recorder.log,
-      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
-                  "UpdateEnd", "StepEnd", "Report", "Cancel: SIGINT",
-                  "RunEnd: SIGINT"));
+  EXPECT_THAT(recorder.log,
+              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                          "ForwardEnd", "LossEnd", "BackwardEnd",
+                          "GradientsReady", "UpdateEnd", "StepEnd", "Report",
+                          "Cancel: SIGINT", "RunEnd: SIGINT"));
   EXPECT_EQ(result.ending, RunEnding::kCancelled);
   EXPECT_EQ(result.message, "SIGINT");
 }
@@ -194,16 +192,14 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
     }
     return log;
   };
-  EXPECT_THAT(boundaries(Every(Batches(2)), Every(Batches(2)),
-                         Every(Batches(2))),
-              ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
-                          ".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
-                          ".", "EpochEnd", "EvalEnd", "CheckpointSaved",
-                          "Report"));
   EXPECT_THAT(
-      boundaries(Every(Epochs(1)), Every(Epochs(1)), Every(Batches(5))),
-      ElementsAre(".", ".", ".", ".", ".", "EvalEnd", "EpochEnd",
-                  "CheckpointSaved", "Report"));
+      boundaries(Every(Batches(2)), Every(Batches(2)), Every(Batches(2))),
+      ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
+                  ".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
+                  ".", "EpochEnd", "EvalEnd", "CheckpointSaved", "Report"));
+  EXPECT_THAT(boundaries(Every(Epochs(1)), Every(Epochs(1)), Every(Batches(5))),
+              ElementsAre(".", ".", ".", ".", ".", "EvalEnd", "EpochEnd",
+                          "CheckpointSaved", "Report"));
   EXPECT_THAT(boundaries(Period(), At(Batches({1, 3})), Period()),
               ElementsAre(".", "CheckpointSaved", ".", ".", "CheckpointSaved",
                           ".", ".", "EpochEnd", "CheckpointSaved"));
@@ -222,12 +218,12 @@ TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {
   first.trainer().Train(options);
   Recorder& recorder = second.trainer().Add(Recorder());
   second.trainer().Train(options);
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "CheckpointLoaded", "RunStart",
-                          "EpochStart", "StepStart", "ForwardEnd", "LossEnd",
-                          "BackwardEnd", "GradientsReady", "UpdateEnd",
-                          "StepEnd", "TrainEpochEnd", "EpochEnd",
-                          "CheckpointSaved", "Report", "RunEnd: "));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "CheckpointLoaded", "RunStart", "EpochStart",
+                  "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
+                  "GradientsReady", "UpdateEnd", "StepEnd", "TrainEpochEnd",
+                  "EpochEnd", "CheckpointSaved", "Report", "RunEnd: "));
 }
 
 }  // namespace

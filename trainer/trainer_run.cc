@@ -1,5 +1,7 @@
 #include "trainer/trainer_run.h"
 
+#include <ATen/ops/full.h>
+
 #include <utility>
 
 namespace trainyard {
@@ -43,13 +45,27 @@ Trainer::Run::Run(const TrainOptions& run_options, Task& task, Backend& backend)
     : options(run_options),
       loader(MakeTrainLoader(options, task, backend)),
       evals(MakeEvals(options, task, backend)),
-      config(MakeRunConfig(options, backend,
-                           {.train = loader.batches_per_epoch(),
-                            .eval = BatchesOf(evals)})) {
+      config(MakeRunConfig(
+          options, backend,
+          {.train = loader.batches_per_epoch(), .eval = BatchesOf(evals)})) {
   if (options.handle_signals) cancellation.emplace();
   if (!options.checkpoint.directory.empty()) {
     checkpoints.emplace(options.checkpoint, backend);
   }
+}
+
+double Trainer::Run::AgreedSeconds(Backend& backend) const {
+  const double here = SecondsSinceStart();
+  if (backend.num_processes() == 1) return here;
+  bool needed = false;
+  for (const Period* period :
+       {&options.evaluate, &options.checkpoint.every, &options.report}) {
+    needed |= !period->never() && period->unit() == TrainUnit::kSeconds;
+  }
+  if (!needed) return here;
+  at::Tensor seconds = at::full({1}, here, at::kDouble).to(backend.device());
+  backend.collectives().Broadcast(seconds);
+  return seconds.item<double>();
 }
 
 double Trainer::Run::SecondsSinceStart() const {

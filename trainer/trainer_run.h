@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "trainer/run_checkpoints.h"
 #include "trainer/run_config.h"
 #include "trainer/schedule_set.h"
+#include "trainer/state.h"
 #include "trainer/step_runner.h"
 #include "trainer/train_options.h"
 #include "trainer/train_unit.h"
@@ -32,6 +34,9 @@ struct Trainer::Run {
   Run(const TrainOptions& run_options, Task& task, Backend& backend);
 
   double SecondsSinceStart() const;
+  // The same on all processes, if something is due by the clock: they must
+  // agree on when. Collective: all ranks must call it.
+  double AgreedSeconds(Backend& backend) const;
 
   const TrainOptions& options;
   Loader loader;
@@ -44,6 +49,7 @@ struct Trainer::Run {
   const Clock::time_point start = Clock::now();
   // Of earlier parts of a resumed run.
   double seconds_before = 0;
+  int64_t samples_before = 0;
 
   RunResult result;
   Progress progress;
@@ -52,6 +58,10 @@ struct Trainer::Run {
   int64_t reported_at = 0;
   int64_t saved_at = -1;
   double eval_seconds = 0;
+  // What stood where at the start of the window under way, for a run that is
+  // saved within it and goes on with another number of processes: gradients of
+  // half a window are one process's own.
+  std::map<std::string, State> window_start;
   // Of the latest evaluation.
   Metrics eval_metrics;
   MetricMeans epoch_means;

@@ -89,8 +89,8 @@ std::string Written(CharTransformer& model, const CharText& text,
   std::vector<int64_t> numbers = {kPadding};
   while (static_cast<int64_t>(numbers.size()) <= length) {
     const at::Tensor logits = model->forward(at::tensor(numbers).unsqueeze(0));
-    const auto next = at::multinomial(at::softmax(logits[0][-1] / 0.7, 0), 1)
-                          .item<int64_t>();
+    const auto next =
+        at::multinomial(at::softmax(logits[0][-1] / 0.7, 0), 1).item<int64_t>();
     if (next == kPadding) break;
     numbers.push_back(next);
   }
@@ -103,8 +103,8 @@ int Run() {
   absl::PrintF("%d paragraphs to learn from, %d to test, %d characters\n",
                text.train.size(0), text.test.size(0), text.alphabet.size());
   at::manual_seed(absl::GetFlag(FLAGS_seed));
-  CharTransformer model(CharTransformerOptions{
-      .vocabulary = text.vocabulary(), .length = length});
+  CharTransformer model(CharTransformerOptions{.vocabulary = text.vocabulary(),
+                                               .length = length});
   AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);

@@ -10,21 +10,18 @@ namespace trainyard {
 
 CharBlockImpl::CharBlockImpl(int64_t width, int64_t heads)
     : heads_(heads),
-      attention_norm_(
-          register_module("attention_norm", torch::nn::LayerNorm(
-                                                torch::nn::LayerNormOptions(
-                                                    {width})))),
-      perceptron_norm_(
-          register_module("perceptron_norm", torch::nn::LayerNorm(
-                                                 torch::nn::LayerNormOptions(
-                                                     {width})))),
+      attention_norm_(register_module(
+          "attention_norm",
+          torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})))),
+      perceptron_norm_(register_module(
+          "perceptron_norm",
+          torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})))),
       query_key_value_(register_module("query_key_value",
                                        torch::nn::Linear(width, 3 * width))),
       projection_(
           register_module("projection", torch::nn::Linear(width, width))),
       widen_(register_module("widen", torch::nn::Linear(width, 4 * width))),
-      narrow_(register_module("narrow", torch::nn::Linear(4 * width, width))) {
-}
+      narrow_(register_module("narrow", torch::nn::Linear(4 * width, width))) {}
 
 torch::Tensor CharBlockImpl::forward(const torch::Tensor& x) {
   const int64_t rows = x.size(0), length = x.size(1), width = x.size(2);
@@ -49,9 +46,9 @@ CharTransformerImpl::CharTransformerImpl(const CharTransformerOptions& options)
           torch::nn::Embedding(options.vocabulary, options.width))),
       places_(register_module(
           "places", torch::nn::Embedding(options.length, options.width))),
-      norm_(register_module("norm",
-                            torch::nn::LayerNorm(torch::nn::LayerNormOptions(
-                                {options.width})))),
+      norm_(register_module(
+          "norm",
+          torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.width})))),
       output_(register_module(
           "output", torch::nn::Linear(options.width, options.vocabulary))) {
   for (int64_t i = 0; i < options.layers; ++i) {

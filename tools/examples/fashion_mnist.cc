@@ -8,7 +8,9 @@
 
 #include "backends/make_backend.h"
 #include "callbacks/epoch_table.h"
+#include "callbacks/filters.h"
 #include "callbacks/progress_bar.h"
+#include "callbacks/track/track.h"
 #include "schedulers/cosine.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
@@ -29,15 +31,18 @@ ABSL_FLAG(double, lr, 3e-3,
           "Highest learning rate: reached after a twentieth of the run, then "
           "lowered along a cosine.");
 ABSL_FLAG(std::string, backend, "sp",
-          "How a step runs: sp (one process, one device).");
+          "How a step runs: sp (one process, one device), sp-amp (in half "
+          "precision where that is safe), ddp or ddp-amp (one of several "
+          "processes, as //tools/launch starts them).");
 ABSL_FLAG(uint64_t, seed, 1,
           "Decides initial weights, dropout and the order of images.");
 ABSL_FLAG(
     int64_t, max_updates, 0,
     "Ends the run after this many updates, if that comes first. 0: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
-          "Folder, made if need be, for checkpoints and summary.json. A run "
-          "that was ended goes on from there. Empty: nothing is kept.");
+          "Folder, made if need be, for checkpoints, metrics and summary.json: "
+          "//tools/report shows it, and a run that was ended goes on from "
+          "there. Empty: nothing is kept.");
 ABSL_FLAG(int64_t, checkpoint_every, 0,
           "Updates between two checkpoints. 0: one after each epoch.");
 ABSL_FLAG(std::string, summary_json, "",
@@ -47,8 +52,8 @@ namespace {
 
 trainyard::CheckpointOptions Checkpoints() {
   const int64_t every = absl::GetFlag(FLAGS_checkpoint_every);
-  trainyard::CheckpointOptions options{
-      .directory = absl::GetFlag(FLAGS_run_dir)};
+  trainyard::CheckpointOptions options{.directory =
+                                           absl::GetFlag(FLAGS_run_dir)};
   if (every != 0) {
     options.every =
         trainyard::Every(trainyard::Updates(static_cast<double>(every)));
@@ -82,8 +87,17 @@ int main(int argc, char** argv) {
         trainyard::Supervised(model, trainyard::CrossEntropy(),
                               {{"accuracy", trainyard::Accuracy()}}),
         optimizer, *backend);
-    trainer.Add(trainyard::ProgressBar());
-    trainer.Add(trainyard::EpochTable());
+    const trainyard::Filter main_rank =
+        trainyard::MainRankOnly(backend->rank());
+    trainer.Add(trainyard::ProgressBar(), {.filter = main_rank});
+    trainer.Add(trainyard::EpochTable(), {.filter = main_rank});
+    const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
+    if (!run_dir.empty() && backend->rank() == 0) {
+      trainer.Add(trainyard::Track(
+          {.run_dir = run_dir,
+           .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}},
+           .hooks = [&] { return trainer.DescribeCallbacks(); }}));
+    }
     const trainyard::RunResult result =
         trainer.Train({.data = data.train,
                        .eval_data = data.test,
@@ -96,7 +110,7 @@ int main(int argc, char** argv) {
                        .clip = trainyard::ClipNorm(1.0),
                        .schedule = WarmUpAndFall,
                        .seed = absl::GetFlag(FLAGS_seed)});
-    report.Finish(trainer, optimizer, result);
+    if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
     return trainyard::ExitCode(result.ending);
   });
 }

@@ -23,7 +23,7 @@ RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer,
       .samples = result.state.samples_seen,
       .seconds = result.seconds,
       .samples_per_second =
-          static_cast<double>(result.state.samples_seen) / result.train_seconds,
+          static_cast<double>(result.samples) / result.train_seconds,
       .state_crc32c =
           StateCrc32c(optimizer.State(), StateCrc32c(trainer.task().State()))};
   for (const std::string& name : trainer.history().Names())
@@ -38,7 +38,8 @@ std::string Ending(const RunResult& result) {
     case RunEnding::kCancelled:
       return "cancelled (" + result.message + ")";
     default:
-      return "finished";
+      return result.message.empty() ? "finished"
+                                    : "finished (" + result.message + ")";
   }
 }
 

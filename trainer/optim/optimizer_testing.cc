@@ -120,7 +120,8 @@ void ExpectNear(const at::Tensor& actual, const std::vector<double>& golden,
   ASSERT_EQ(actual.numel(), static_cast<int64_t>(golden.size())) << what;
   const at::Tensor values = actual.detach().to(at::kDouble).contiguous();
   double largest = 0;
-  for (const double value : golden) largest = std::max(largest, std::abs(value));
+  for (const double value : golden)
+    largest = std::max(largest, std::abs(value));
   for (size_t i = 0; i < golden.size(); ++i) {
     const double scale =
         actual.scalar_type() == at::kDouble ? std::abs(golden[i]) : largest;
