@@ -19,17 +19,21 @@ DatasetPtr LinePoints(int64_t size) {
 }
 
 struct LineRig::Parts {
-  explicit Parts(double lr)
+  Parts(double lr, Backend* backend)
       : model((at::manual_seed(1), torch::nn::Linear(3, 1))),
-        optimizer(*model, {.lr = lr, .weight_decay = 0}) {}
+        optimizer(*model, {.lr = lr, .weight_decay = 0}),
+        own(backend == nullptr ? MakeBackend("sp") : nullptr),
+        trainer(Supervised(model, MeanSquaredError()), optimizer,
+                backend == nullptr ? *own : *backend) {}
 
   torch::nn::Linear model;
   AdamW optimizer;
-  std::unique_ptr<Backend> backend = MakeBackend("sp");
-  Trainer trainer{Supervised(model, MeanSquaredError()), optimizer, *backend};
+  std::unique_ptr<Backend> own;
+  Trainer trainer;
 };
 
-LineRig::LineRig(double lr) : parts_(std::make_unique<Parts>(lr)) {}
+LineRig::LineRig(double lr, Backend* backend)
+    : parts_(std::make_unique<Parts>(lr, backend)) {}
 LineRig::~LineRig() = default;
 
 Trainer& LineRig::trainer() { return parts_->trainer; }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/backend.h"
 #include "trainer/data/dataset.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/trainer.h"
@@ -23,8 +24,9 @@ DatasetPtr LinePoints(int64_t size);
 
 class LineRig {
  public:
-  // The same weights at every construction.
-  explicit LineRig(double lr = 0.1);
+  // The same weights at every construction. On one process of its own, or on
+  // `backend`, which is borrowed.
+  explicit LineRig(double lr = 0.1, Backend* backend = nullptr);
   ~LineRig();
 
   Trainer& trainer();

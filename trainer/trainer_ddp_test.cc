@@ -1,0 +1,131 @@
+// The trainer over several processes: the same run as on one, sample by sample.
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/make_backend.h"
+#include "tools/launch/testing/test_rank.h"
+#include "trainer/line_rig.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+// One for all tests: its process group is the process's own.
+Backend& Ddp() {
+  static const std::unique_ptr<Backend> backend = MakeBackend("ddp");
+  return *backend;
+}
+
+struct Outcome {
+  RunResult result;
+  at::Tensor weight;
+  std::vector<double> train_losses, eval_losses;
+};
+
+// 27 samples in global batches of 8 and windows of two batches: the last batch
+// is of 3, which is not one for each of four.
+TrainOptions Options() {
+  return {.data = LinePoints(27),
+          .eval_data = LinePoints(13),
+          .num_epochs = 3,
+          .per_device_batch_size = 8,
+          .grad_accum_steps = 2,
+          .clip = ClipNorm(1),
+          .seed = 3};
+}
+
+Outcome Train(TrainOptions options, Backend* ddp, int64_t stop_at = -1) {
+  LineRig rig(/*lr=*/0.1, ddp);
+  if (ddp != nullptr) options.per_device_batch_size /= ddp->num_processes();
+  int64_t steps = 0;
+  rig.trainer().Add(On<StepEnd>([&](const StepEnd&, Control& control) {
+    if (++steps == stop_at) control.RequestStop("the test says so");
+  }));
+  Outcome outcome{.result = rig.trainer().Train(options)};
+  outcome.weight = rig.weight();
+  outcome.train_losses = rig.trainer().history().Values("train_loss");
+  outcome.eval_losses = rig.trainer().history().Values("eval_loss");
+  return outcome;
+}
+
+void ExpectNear(const std::vector<double>& a, const std::vector<double>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5 * b[i]);
+}
+
+TEST(TrainerDdpTest, IsTheRunOfOneProcess) {
+  const Outcome one = Train(Options(), nullptr);
+  const Outcome all = Train(Options(), &Ddp());
+  EXPECT_EQ(all.result.state.samples_seen, one.result.state.samples_seen);
+  EXPECT_EQ(all.result.state.optimizer_step, one.result.state.optimizer_step);
+  EXPECT_TRUE(at::allclose(all.weight, one.weight, 1e-6, 1e-7));
+  ExpectNear(all.train_losses, one.train_losses);
+  ExpectNear(all.eval_losses, one.eval_losses);
+}
+
+TEST(TrainerDdpTest, EveryProcessEndsEqual) {
+  const at::Tensor weight = Train(Options(), &Ddp()).weight;
+  for (const at::Tensor& other : Ddp().collectives().AllGather(weight)) {
+    EXPECT_TRUE(at::equal(weight, other));
+  }
+}
+
+class ResumeDdpTest : public ::testing::Test {
+ protected:
+  // The same folder for all processes, empty.
+  ResumeDdpTest() {
+    folder_ = std::string(std::getenv("TEST_TMPDIR")) + "/" +
+              ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    Ddp().collectives().Barrier();
+    if (Ddp().rank() == 0) std::filesystem::remove_all(folder_);
+    Ddp().collectives().Barrier();
+  }
+  TrainOptions Saved() {
+    TrainOptions options = Options();
+    options.checkpoint = {.directory = folder_};
+    options.resume = Resume::kIfPresent;
+    return options;
+  }
+  std::string folder_;
+};
+
+TEST_F(ResumeDdpTest, EndsEqualWhereverItWasStopped) {
+  const Outcome straight = Train(Options(), &Ddp());
+  for (const int64_t stop : {1, 2, 4, 7}) {  // 4 batches per epoch
+    Ddp().collectives().Barrier();
+    if (Ddp().rank() == 0) std::filesystem::remove_all(folder_);
+    Ddp().collectives().Barrier();
+    Train(Saved(), &Ddp(), stop);
+    const Outcome resumed = Train(Saved(), &Ddp());
+    EXPECT_TRUE(at::equal(resumed.weight, straight.weight)) << stop;
+    EXPECT_EQ(resumed.train_losses, straight.train_losses) << stop;
+    EXPECT_EQ(resumed.eval_losses, straight.eval_losses) << stop;
+  }
+}
+
+// One process, then all, then one again, each time within a window.
+TEST_F(ResumeDdpTest, GoesOnWithAnotherNumberOfProcesses) {
+  const Outcome straight = Train(Options(), nullptr);
+  if (Ddp().rank() == 0) Train(Saved(), nullptr, 3);
+  Ddp().collectives().Barrier();
+  Train(Saved(), &Ddp(), 4);
+  Ddp().collectives().Barrier();
+  if (Ddp().rank() == 0) {
+    const Outcome end = Train(Saved(), nullptr);
+    EXPECT_EQ(end.result.state, straight.result.state);
+    EXPECT_TRUE(at::allclose(end.weight, straight.weight, 1e-6, 1e-7));
+    ExpectNear(end.train_losses, straight.train_losses);
+    ExpectNear(end.eval_losses, straight.eval_losses);
+  }
+  Ddp().collectives().Barrier();
+}
+
+}  // namespace
+}  // namespace trainyard
