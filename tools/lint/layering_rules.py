@@ -54,4 +54,5 @@ TORCH_FREE = [
     "//trainer/data:ordered_workers",
     "//trainer/data:partition",
     "//trainer/data:sample_random",
+    "//trainer/data/datasets:mapped_file",
 ]
