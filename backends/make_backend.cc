@@ -1,22 +1,49 @@
 #include "backends/make_backend.h"
 
 #include <ATen/Context.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include "backends/processes/process_group.h"
+#include "backends/processes/rendezvous.h"
 #include "backends/single_process.h"
 
 namespace trainyard {
+namespace {
+
+at::Device DeviceFor(const BackendOptions& options, int64_t local_rank) {
+  if (options.device) return *options.device;
+  return at::hasCUDA()
+             ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank))
+             : at::Device(at::kCPU);
+}
+
+std::unique_ptr<Backend> MakeDdp(const BackendOptions& options) {
+  const Rendezvous rendezvous = RendezvousFromEnvironment();
+  const at::Device device = DeviceFor(options, rendezvous.local_rank);
+  if (device.is_cuda()) {
+    // Whatever allocates without naming a device belongs there too.
+    c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
+  }
+  auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{
+      .rendezvous = rendezvous, .device = device, .timeout = options.timeout});
+  return MakeDdpBackend(std::move(group), MakeSingleProcessBackend(device),
+                        options.ddp);
+}
+
+}  // namespace
 
 std::unique_ptr<Backend> MakeBackend(const std::string& name,
                                      const BackendOptions& options) {
   const auto single = [&] {
-    return MakeSingleProcessBackend(options.device.value_or(
-        at::hasCUDA() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)));
+    return MakeSingleProcessBackend(DeviceFor(options, 0));
   };
   if (name == "sp") return single();
   if (name == "sp-amp") return MakeAmpBackend(single(), options.amp);
+  if (name == "ddp") return MakeDdp(options);
+  if (name == "ddp-amp") return MakeAmpBackend(MakeDdp(options), options.amp);
   TORCH_CHECK_VALUE(false, "there is no backend \"", name,
-                    "\"; there are: sp, sp-amp");
+                    "\"; there are: sp, sp-amp, ddp, ddp-amp");
 }
 
 }  // namespace trainyard

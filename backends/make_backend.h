@@ -3,6 +3,10 @@
 //   sp        one process, one device: the first CUDA device if there is one,
 //             else the CPU
 //   sp-amp    the same in mixed precision
+//   ddp       one of several processes that train together, each on its own
+//             CUDA device or all on the CPU; started by tools/launch, torchrun,
+//             mpirun or srun
+//   ddp-amp   the same in mixed precision
 //
 //   const auto backend = MakeBackend("sp-amp", {.amp = {.dtype = at::kHalf}});
 #ifndef TRAINYARD_BACKENDS_MAKE_BACKEND_H_
@@ -10,23 +14,31 @@
 
 #include <c10/core/Device.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "backends/amp.h"
 #include "backends/backend.h"
+#include "backends/ddp.h"
 
 namespace trainyard {
 
 struct BackendOptions {
-  // None: CUDA if there is any, else the CPU.
+  // None: CUDA if there is any (under "ddp" the device of the local rank's
+  // number), else the CPU.
   std::optional<at::Device> device = std::nullopt;
   // For names that end in "-amp".
   AmpOptions amp = {};
+  // For names that begin with "ddp".
+  DdpOptions ddp = {};
+  // How long a process waits for another one under "ddp".
+  std::chrono::milliseconds timeout = std::chrono::minutes(2);
 };
 
-// Throws, listing the names there are, for any other name.
+// Throws, listing the names there are, for any other name. Under "ddp"
+// collective: all ranks must call it.
 std::unique_ptr<Backend> MakeBackend(const std::string& name,
                                      const BackendOptions& options = {});
 

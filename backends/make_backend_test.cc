@@ -1,10 +1,16 @@
 #include "backends/make_backend.h"
 
+#include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "backends/backend_conformance.h"
+#include "backends/processes/spawn_ranks.h"
+#include "trainer/optim/clip.h"
+#include "trainer/optim/sgd.h"
 
 namespace trainyard {
 namespace {
@@ -25,14 +31,51 @@ TEST(MakeBackendTest, KeepsItsName) {
   EXPECT_EQ(MakeBackend("sp-amp")->name(), "sp-amp");
 }
 
+TEST(MakeBackendTest, MakesDdpForTheRanksOfALauncher) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeBackend("ddp-amp");
+  EXPECT_EQ(backend->name(), "ddp-amp");
+  EXPECT_EQ(backend->num_processes(), 2);
+  EXPECT_TRUE(backend->collectives().Any(backend->rank() == 1));
+}
+
+// The loop of README.md.
+TEST(MakeBackendTest, RunsALoopOfOnesOwn) {
+  const at::Tensor w = at::ones({2}).requires_grad_();
+  SGD optimizer({w}, {.lr = 0.1});
+  const auto loss_of = [&] { return w.square().sum(); };
+
+  const auto backend = MakeBackend("sp-amp");
+  backend->Prepare({{"net", {{"w", w}}}});
+  for (int update = 0; update < 50; ++update) {
+    at::Tensor loss;
+    backend->Forward([&] { loss = loss_of(); });
+    backend->Backward(loss, {});
+    backend->FinishGradients(optimizer);
+    backend->Update(optimizer, {.clip = ClipNorm(1)});
+    optimizer.ZeroGrad();
+    backend->EndWindow();
+  }
+
+  EXPECT_LT(loss_of().item<float>(), 1e-6);
+}
+
+TEST(MakeBackendTest, DdpAsksForALauncher) {
+  try {
+    MakeBackend("ddp");
+    FAIL() << "trained with nobody";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("start it with tools/launch"));
+  }
+}
+
 TEST(MakeBackendTest, UnknownNameListsTheKnownOnes) {
   try {
     MakeBackend("tpu");
     FAIL() << "there was a backend \"tpu\"";
   } catch (const c10::ValueError& e) {
-    EXPECT_THAT(
-        e.what(),
-        HasSubstr("there is no backend \"tpu\"; there are: sp, sp-amp"));
+    EXPECT_THAT(e.what(), HasSubstr("there is no backend \"tpu\"; there are: "
+                                    "sp, sp-amp, ddp, ddp-amp"));
   }
 }
 

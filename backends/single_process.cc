@@ -2,10 +2,10 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/scalar_tensor.h>
-#include <c10/util/Exception.h>
 
 #include <vector>
 
+#include "backends/check_loss.h"
 #include "backends/collectives.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
@@ -28,14 +28,7 @@ class SingleProcess final : public Backend {
 
   void Backward(const at::Tensor& loss,
                 const BackwardOptions& options) override {
-    TORCH_CHECK_VALUE(loss.defined(),
-                      "the step returned no loss; return a scalar tensor, or "
-                      "call Backward in it");
-    TORCH_CHECK_VALUE(loss.numel() == 1, "the loss has shape ", loss.sizes(),
-                      "; reduce it to a scalar, e.g. by mean()");
-    TORCH_CHECK_VALUE(loss.requires_grad(),
-                      "the loss has no gradient: it does not depend on a "
-                      "parameter that requires one");
+    CheckLoss(loss);
     if (options.share == 1) {
       loss.backward();
     } else {  // as the gradient of the loss itself: no extra kernel

@@ -20,6 +20,8 @@ _DEBIAN_LIBRARIES = {
     "com_github_google_glog": ("glog", "glog/logging.h", "libgoogle-glog-dev"),
     "com_google_googletest": ("googletest", "gmock/gmock.h", "libgmock-dev"),
     "gloo": ("gloo", "gloo/config.h", "libgloo-dev"),
+    "libjpeg_turbo": ("libjpeg_turbo", "jpeglib.h", "libjpeg62-turbo-dev"),
+    "libpng": ("libpng", "png.h", "libpng-dev"),
     "zlib": ("zlib", "zlib.h", "zlib1g-dev"),
 }
 

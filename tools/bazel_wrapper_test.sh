@@ -7,7 +7,7 @@ set -u
 readonly WRAPPER=$PWD/$1
 readonly ALL="g++ python3 python3-pip protobuf-compiler bazel-skylib bazel-platforms bazel-rules-proto \
 bazel-rules-java libabsl-dev libprotobuf-dev libgoogle-glog-dev libgtest-dev libgmock-dev libbenchmark-dev \
-libgloo-dev zlib1g-dev dataset-fashion-mnist bazel-bootstrap"
+libgloo-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev dataset-fashion-mnist bazel-bootstrap"
 readonly ADVICE="install these Debian packages and run it again:"
 failures=0
 
@@ -50,7 +50,7 @@ install_all() {
   for path in share/bazel/tools/skylib/lib.bzl share/bazel/tools/platforms/BUILD \
     share/bazel/rules/{proto,java}/WORKSPACE share/datasets/fashion-mnist/train \
     include/{absl/base/config,google/protobuf/message,glog/logging,gtest/gtest,gmock/gmock}.h \
-    include/{benchmark/benchmark,gloo/config,zlib}.h; do
+    include/{benchmark/benchmark,gloo/config,zlib,png,jpeglib}.h; do
     mkdir -p "$machine/root/usr/$path" && rmdir "$machine/root/usr/$path" && touch "$machine/root/usr/$path"
   done
   program "$machine/root/usr/bin/bazel-4" 'echo "bazel-4 in $PWD:"; printf "<%s>" "$@"; exit 7'

@@ -33,8 +33,8 @@ WRAPPERS = [
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
 TORCH_FREE = [
-    "//backends:listening_socket",
-    "//backends:rendezvous",
+    "//backends/processes:listening_socket",
+    "//backends/processes:rendezvous",
     "//callbacks/display:*",
     "//callbacks/track:track",
     "//callbacks:clock",
@@ -75,4 +75,5 @@ TORCH_FREE = [
     "//trainer/data:ordered_workers",
     "//trainer/data:partition",
     "//trainer/data:sample_random",
+    "//trainer/data/datasets:mapped_file",
 ]

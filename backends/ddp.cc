@@ -1,0 +1,206 @@
+#include "backends/ddp.h"
+
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/stack.h>
+#include <c10/util/Exception.h>
+
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "backends/check_loss.h"
+#include "backends/graph_walk.h"
+#include "backends/processes/group_collectives.h"
+#include "backends/same_models.h"
+#include "backends/weight_sum.h"
+
+namespace trainyard {
+namespace {
+
+class Ddp final : public Backend {
+ public:
+  Ddp(std::shared_ptr<ProcessGroup> group, std::unique_ptr<Backend> backend,
+      const DdpOptions& options)
+      : group_(std::move(group)),
+        backend_(std::move(backend)),
+        options_(options),
+        collectives_(MakeGroupCollectives(*group_)),
+        weights_(*group_) {}
+
+  const std::string& name() const override { return name_; }
+  at::Device device() const override { return backend_->device(); }
+  Collectives& collectives() const override { return *collectives_; }
+
+  void Prepare(const std::vector<ModelTensors>& models) override {
+    models_ = models;
+    known_.clear();
+    checked_.clear();
+    buffers_.clear();
+    std::vector<at::Tensor> tensors;
+    for (const ModelTensors& model : models_) {
+      for (const NamedTensor& item : model.parameters) {
+        tensors.push_back(item.tensor);
+        known_.insert(item.tensor.unsafeGetTensorImpl());
+      }
+      for (const NamedTensor& item : model.buffers) {
+        tensors.push_back(item.tensor);
+        buffers_.push_back(item.tensor);
+      }
+    }
+    CheckSameModels(*collectives_, models_);
+    CopyTensors(*group_, tensors);
+    MakeReducers();
+    backend_->Prepare(models);
+  }
+
+  double ReferenceWeight(double weight) override {
+    if (!reference_) {
+      at::Tensor largest = at::scalar_tensor(weight, at::kDouble);
+      collectives_->AllReduce(largest, ReduceOp::kMax);
+      TORCH_CHECK_VALUE(largest.item<double>() > 0,
+                        "ddp: no process has a batch that weighs anything");
+      reference_ = largest.item<double>();
+    }
+    return *reference_;
+  }
+
+  void Forward(c10::function_ref<void()> pass) override {
+    backend_->Forward(pass);
+  }
+
+  void Backward(const at::Tensor& loss,
+                const BackwardOptions& options) override {
+    CheckLoss(loss);
+    if (!options.sync) return backend_->Backward(loss, options);
+    RemakeReducersIfStale();
+    weights_.Start(options.weight);
+    Exchange(loss, Reached(loss), [&] { backend_->Backward(loss, options); });
+  }
+
+  void BackwardWithoutBatch(const BackwardOptions& options) override {
+    if (!options.sync) return;
+    RemakeReducersIfStale();
+    weights_.Start(options.weight);
+    // The sum of no element of any parameter: its gradients are zeros.
+    std::vector<at::Tensor> nothing;
+    std::vector<ModelReducer*> all;
+    for (const auto& reducer : reducers_) {
+      all.push_back(reducer.get());
+      for (const at::Tensor& parameter : reducer->parameters()) {
+        nothing.push_back(parameter.flatten().narrow(0, 0, 0).sum());
+      }
+    }
+    if (nothing.empty()) return;
+    const at::Tensor loss = at::stack(nothing).sum();
+    Exchange(loss, all, [&] { loss.backward(); });
+  }
+
+  double FinishGradients(Optimizer& optimizer) override {
+    CheckKnown(optimizer);
+    backend_->FinishGradients(optimizer);
+    return weights_.Mean();
+  }
+
+  bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
+    return backend_->Update(optimizer, options);
+  }
+
+  void EndWindow() override {
+    if (options_.broadcast_buffers) CopyTensors(*group_, buffers_);
+    backend_->EndWindow();
+  }
+
+  State SaveState() const override {
+    State state = backend_->SaveState();
+    // What shares are taken of decides how they round.
+    state.Set("reference_weight", reference_.value_or(0));
+    return state;
+  }
+
+  void LoadState(const State& state) override {
+    const double reference = state.Get<double>("reference_weight");
+    backend_->LoadState(state);
+    reference_ = reference > 0 ? std::optional(reference) : std::nullopt;
+  }
+
+ private:
+  void MakeReducers() {
+    reducers_.clear();
+    for (const ModelTensors& model : models_) {
+      reducers_.push_back(
+          std::make_unique<ModelReducer>(*group_, model, options_.reducer));
+    }
+  }
+
+  void RemakeReducersIfStale() {
+    bool stale = false;
+    for (const auto& reducer : reducers_) stale |= reducer->stale();
+    if (!stale) return;
+    CheckSameModels(*collectives_, models_);
+    MakeReducers();
+  }
+
+  // The models that this loss trains. Of one model that is clear.
+  std::vector<ModelReducer*> Reached(const at::Tensor& loss) const {
+    std::vector<ModelReducer*> reached;
+    if (reducers_.size() == 1) return {reducers_.front().get()};
+    const GraphWalk walk(loss);
+    for (const auto& reducer : reducers_) {
+      if (walk.ReachesAny(reducer->parameters())) {
+        reached.push_back(reducer.get());
+      }
+    }
+    return reached;
+  }
+
+  void Exchange(const at::Tensor& loss,
+                const std::vector<ModelReducer*>& reducers,
+                c10::function_ref<void()> backward) {
+    group_->Guard("the exchange of gradients", [&] {
+      for (ModelReducer* reducer : reducers) reducer->BeforeBackward(loss);
+      backward();
+      for (ModelReducer* reducer : reducers) reducer->AfterBackward();
+    });
+  }
+
+  // A parameter of no model would be trained by each process for itself.
+  void CheckKnown(Optimizer& optimizer) {
+    if (!checked_.insert(&optimizer).second) return;
+    for (const auto& group : optimizer.param_groups()) {
+      for (const at::Tensor& parameter : group.params()) {
+        TORCH_CHECK_VALUE(
+            known_.contains(parameter.unsafeGetTensorImpl()),
+            "ddp: the optimizer has a parameter of shape ", parameter.sizes(),
+            " that is in none of the prepared models; add its model to the "
+            "task");
+      }
+    }
+  }
+
+  const std::string name_ = "ddp";
+  const std::shared_ptr<ProcessGroup> group_;
+  const std::unique_ptr<Backend> backend_;
+  const DdpOptions options_;
+  const std::unique_ptr<Collectives> collectives_;
+  WeightSum weights_;
+  std::vector<ModelTensors> models_;
+  std::vector<at::Tensor> buffers_;
+  std::unordered_set<const void*> known_;
+  std::unordered_set<const Optimizer*> checked_;
+  std::vector<std::unique_ptr<ModelReducer>> reducers_;
+  std::optional<double> reference_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> MakeDdpBackend(std::shared_ptr<ProcessGroup> group,
+                                        std::unique_ptr<Backend> backend,
+                                        const DdpOptions& options) {
+  TORCH_CHECK_VALUE(group != nullptr && backend != nullptr,
+                    "ddp: there is no group or no backend");
+  return std::make_unique<Ddp>(std::move(group), std::move(backend), options);
+}
+
+}  // namespace trainyard

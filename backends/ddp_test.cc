@@ -1,0 +1,240 @@
+#include "backends/ddp.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "backends/amp.h"
+#include "backends/backend_conformance.h"
+#include "backends/processes/rank_group.h"
+#include "backends/processes/spawn_ranks.h"
+#include "backends/single_process.h"
+#include "trainer/optim/sgd.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Compression = ReducerOptions::Compression;
+
+std::unique_ptr<Backend> MakeDdp(const ReducerOptions& options = {}) {
+  return MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(at::kCPU),
+                        {.reducer = options});
+}
+
+// The conformance suite, by ranks that all do the same.
+std::vector<BackendCase> Cases() {
+  if (!IsRank()) return {};
+  return {
+      {"ddp", [] { return MakeDdp(); }},
+      {"ddp_static", [] { return MakeDdp({.static_graph = true}); }},
+      {"ddp_unused", [] { return MakeDdp({.find_unused_parameters = true}); }},
+      {"ddp_amp", [] { return MakeAmpBackend(MakeDdp()); }},
+      {"ddp_amp_fp16",
+       [] { return MakeAmpBackend(MakeDdp(), {.dtype = at::kHalf}); }}};
+}
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BackendConformanceTest);
+INSTANTIATE_TEST_SUITE_P(Ddp, BackendConformanceTest,
+                         ::testing::ValuesIn(Cases()), BackendCaseName);
+
+TEST(DdpTest, ConformsOverTwoRanks) {
+  SpawnRanks(2, "*BackendConformanceTest*");
+}
+
+at::Tensor Param(double value) { return at::full({2}, value).requires_grad_(); }
+
+double First(const at::Tensor& tensor) { return tensor[0].item<double>(); }
+
+// Of rank 0: 1, of rank 1: 2, …; their mean over two ranks is 1.5.
+double Own(const Backend& backend) {
+  return static_cast<double>(backend.rank() + 1);
+}
+
+TEST(DdpTest, CopiesParametersAndBuffersOfRankZero) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeDdp();
+  const at::Tensor w = Param(Own(*backend));
+  const at::Tensor frozen = at::full({3}, Own(*backend));
+  at::Tensor buffer = at::full({}, Own(*backend));
+  backend->Prepare({{"net", {{"w", w}, {"frozen", frozen}}, {{"b", buffer}}}});
+  EXPECT_EQ(First(w), 1);
+  EXPECT_EQ(First(frozen), 1);
+  EXPECT_EQ(buffer.item<double>(), 1);
+  buffer.fill_(Own(*backend));
+  backend->EndWindow();
+  EXPECT_EQ(buffer.item<double>(), 1);
+}
+
+TEST(DdpTest, GradientsAreTheMeanOnlyAtTheEndOfAWindow) {
+  if (SpawnRanks(2)) return;
+  for (const Compression compression :
+       {Compression::kNone, Compression::kFp16, Compression::kBf16}) {
+    const auto backend = MakeDdp({.compression = compression});
+    const at::Tensor w = Param(1);
+    SGD sgd({w}, {.lr = 1});
+    backend->Prepare({{"net", {{"w", w}}}});
+    for (int window = 0; window < 3; ++window) {
+      backend->Backward(w.sum() * Own(*backend), {.sync = false});
+      EXPECT_EQ(First(w.grad()), Own(*backend));
+      backend->Backward(w.sum() * 2, {});
+      EXPECT_EQ(First(w.grad()), 3.5);
+      sgd.ZeroGrad();
+    }
+  }
+}
+
+std::string Refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const c10::Error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(DdpTest, ModelsThatDifferAreRefusedByName) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeDdp();
+  const bool odd = backend->rank() == 1;
+  EXPECT_THAT(
+      Refusal([&] {
+        backend->Prepare(
+            {{"net", {{"a", Param(1)}, {"b", at::ones({odd ? 3 : 2})}}}});
+      }),
+      AllOf(HasSubstr("rank 0: net.b: parameter Float [2]"),
+            HasSubstr("rank 1: net.b: parameter Float [3]")));
+  EXPECT_THAT(Refusal([&] {
+                ModelTensors model{"net", {{"a", Param(1)}}};
+                if (odd) model.buffers.push_back({"mean", at::ones({1})});
+                backend->Prepare({model});
+              }),
+              AllOf(HasSubstr("rank 0: no more tensors"),
+                    HasSubstr("rank 1: net.mean: buffer")));
+}
+
+TEST(DdpTest, AnOptimizerOfAnUnknownParameterIsRefused) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeDdp();
+  const at::Tensor w = Param(1);
+  backend->Prepare({{"net", {{"w", w}}}});
+  SGD stranger({at::ones({7}).requires_grad_()}, {.lr = 1});
+  backend->Backward(w.sum(), {});
+  EXPECT_THAT(Refusal([&] { backend->FinishGradients(stranger); }),
+              HasSubstr("shape [7]"));
+}
+
+// Rank 1 uses only `a`; nobody uses `never`.
+TEST(DdpTest, ParametersMayBeUnusedIfAskedFor) {
+  if (SpawnRanks(2)) return;
+  const at::Tensor a = Param(1);
+  const at::Tensor b = Param(1);
+  const at::Tensor never = Param(1);
+  const ModelTensors model{"net", {{"a", a}, {"b", b}, {"never", never}}};
+  const auto loss = [&](const Backend& backend) {
+    return backend.rank() == 0 ? a.sum() + b.sum() * 4 : a.sum();
+  };
+  {
+    const auto strict = MakeDdp();
+    strict->Prepare({model});
+    EXPECT_THAT(Refusal([&] { strict->Backward(loss(*strict), {}); }),
+                HasSubstr("finished reduction"));
+  }
+  a.mutable_grad().reset();
+  b.mutable_grad().reset();
+  never.mutable_grad().reset();
+  const auto backend = MakeDdp({.find_unused_parameters = true});
+  backend->Prepare({model});
+  for (int step = 0; step < 2; ++step) {
+    backend->Backward(loss(*backend), {});
+    EXPECT_EQ(First(a.grad()), 1);
+    EXPECT_EQ(First(b.grad()), 2);
+    EXPECT_FALSE(never.grad().defined());
+    for (const at::Tensor& each : {a, b}) each.mutable_grad().reset();
+  }
+}
+
+TEST(DdpTest, AStaticGraphMayLeaveParametersUnused) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeDdp({.static_graph = true});
+  const at::Tensor a = Param(1);
+  const at::Tensor never = Param(1);
+  backend->Prepare({{"net", {{"a", a}, {"never", never}}}});
+  for (int step = 0; step < 4; ++step) {
+    backend->Backward(a.sum() * Own(*backend), {});
+    EXPECT_EQ(First(a.grad()), 1.5) << step;
+    a.mutable_grad().reset();
+    never.mutable_grad().reset();
+  }
+}
+
+// As a GAN does: the second loss reaches both models, the first only one.
+TEST(DdpTest, TrainsSeveralModels) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeDdp();
+  const at::Tensor g = Param(1);
+  const at::Tensor d = Param(1);
+  SGD g_sgd({g}, {.lr = 1});
+  SGD d_sgd({d}, {.lr = 1});
+  backend->Prepare({{"g", {{"w", g}}}, {"d", {{"w", d}}}});
+  for (int step = 0; step < 3; ++step) {
+    g_sgd.ZeroGrad();
+    d_sgd.ZeroGrad();
+    backend->Backward(d.sum() * Own(*backend), {.weight = Own(*backend)});
+    EXPECT_EQ(backend->FinishGradients(d_sgd), 1.5);
+    EXPECT_EQ(First(d.grad()), 1.5);
+    EXPECT_FALSE(g.grad().defined());
+    backend->Backward((g.sum() + d.sum()) * Own(*backend), {});
+    EXPECT_EQ(First(g.grad()), 1.5);
+    EXPECT_EQ(First(d.grad()), 3);
+  }
+}
+
+TEST(DdpTest, FollowsWhatIsFrozen) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeDdp();
+  const at::Tensor head = Param(1);
+  at::Tensor body = Param(1);
+  body.requires_grad_(false);
+  backend->Prepare({{"net", {{"body", body}, {"head", head}}}});
+  for (const bool trained : {false, true, false}) {
+    body.requires_grad_(trained);
+    backend->Backward((head * body).sum() * Own(*backend), {});
+    EXPECT_EQ(First(head.grad()), 1.5);
+    EXPECT_EQ(body.grad().defined() ? First(body.grad()) : 0,
+              trained ? 1.5 : 0);
+    head.mutable_grad().reset();
+    body.mutable_grad().reset();
+  }
+}
+
+// A step that overflows on one rank is left out on all.
+TEST(DdpTest, RanksSkipAStepTogether) {
+  if (SpawnRanks(2)) return;
+  const auto backend = MakeAmpBackend(MakeDdp(), {.dtype = at::kHalf});
+  const at::Tensor w = Param(1);
+  SGD sgd({w}, {.lr = 1});
+  backend->Prepare({{"net", {{"w", w}}}});
+  const double factor =
+      backend->rank() == 1 ? std::numeric_limits<double>::infinity() : 1;
+  backend->Backward(w.sum() * factor, {});
+  backend->FinishGradients(sgd);
+  EXPECT_FALSE(backend->Update(sgd, {}));
+  sgd.ZeroGrad();
+  backend->EndWindow();
+  EXPECT_EQ(backend->SaveState().Get<double>("scale"), 32768);
+  EXPECT_EQ(First(w), 1);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,91 @@
+// Data-parallel training gives the numbers that one process gives, and those
+// that Python's DistributedDataParallel gives.
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "backends/ddp.h"
+#include "backends/ddp_rig.h"
+#include "backends/processes/rank_group.h"
+#include "backends/processes/spawn_ranks.h"
+#include "backends/single_process.h"
+
+namespace trainyard {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+
+std::vector<at::Tensor> TrainAlone(const Split& split) {
+  const TinyMlp model;
+  TrainRig(*MakeSingleProcessBackend(at::kCPU), model, split);
+  return model.parameters();
+}
+
+std::vector<at::Tensor> TrainTogether(int64_t micro_batch,
+                                      int64_t accumulation) {
+  const TinyMlp model;
+  const auto backend =
+      MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(at::kCPU));
+  TrainRig(*backend, model,
+           {backend->num_processes(), micro_batch, accumulation});
+  // To the bit.
+  for (const at::Tensor& parameter : model.parameters()) {
+    for (const at::Tensor& other : backend->collectives().AllGather(parameter))
+      EXPECT_TRUE(at::equal(other, parameter));
+  }
+  return model.parameters();
+}
+
+// From backends/testdata/ddp.txt; see tools/golden/ddp.py.
+std::vector<at::Tensor> Python(int64_t ranks) {
+  std::ifstream file("backends/testdata/ddp.txt");
+  std::string line;
+  while (std::getline(file, line) && line != "ranks " + std::to_string(ranks)) {
+  }
+  std::vector<at::Tensor> parameters;
+  const TinyMlp shapes;
+  for (const at::Tensor& like : shapes.parameters()) {
+    std::getline(file, line);
+    std::istringstream words(line);
+    std::vector<float> values;
+    for (float value = 0; words >> value;) values.push_back(value);
+    parameters.push_back(at::tensor(values).reshape(like.sizes()));
+  }
+  return parameters;
+}
+
+void CompareWithOneProcessAndPython(int64_t ranks) {
+  const std::vector<at::Tensor> together = TrainTogether(32 / ranks, 1);
+  EXPECT_LT(Difference(together, TrainAlone({1, 32, 1})), kTolerance);
+  EXPECT_LT(Difference(together, Python(ranks)), kTolerance);
+  // Training did something.
+  EXPECT_GT(Difference(together, TinyMlp().parameters()), 0.1);
+}
+
+TEST(DdpTrainingTest, TwoRanksEqualOneProcessAndPython) {
+  if (SpawnRanks(2)) return;
+  CompareWithOneProcessAndPython(2);
+}
+
+TEST(DdpTrainingTest, FourRanksEqualOneProcessAndPython) {
+  if (SpawnRanks(4)) return;
+  CompareWithOneProcessAndPython(4);
+}
+
+TEST(DdpTrainingTest, OneProcessAccumulating) {
+  EXPECT_LT(Difference(TrainAlone({1, 8, 4}), TrainAlone({1, 32, 1})),
+            kTolerance);
+}
+
+TEST(DdpTrainingTest, TwoRanksAccumulating) {
+  if (SpawnRanks(2)) return;
+  EXPECT_LT(Difference(TrainTogether(4, 4), TrainAlone({1, 32, 1})),
+            kTolerance);
+}
+
+}  // namespace
+}  // namespace trainyard

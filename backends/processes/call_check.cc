@@ -1,0 +1,128 @@
+#include "backends/processes/call_check.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+#include <string_view>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+namespace trainyard {
+namespace {
+
+// The words of an exchange: what must be equal, then rows and value.
+enum Word : int64_t {
+  kKind,
+  kArgument,
+  kType,
+  kDevice,
+  kDim,
+  kShape,
+  kRows,
+  kValue,
+  kWords
+};
+
+const char* NameOf(CallKind kind) {
+  switch (kind) {
+    case CallKind::kAllReduce:
+      return "AllReduce";
+    case CallKind::kBroadcast:
+      return "Broadcast";
+    case CallKind::kAllGather:
+      return "AllGather";
+    case CallKind::kBarrier:
+      return "Barrier";
+    case CallKind::kAny:
+      return "Any";
+  }
+  return "?";
+}
+
+// Sizes that must agree, folded into one word.
+int64_t ShapeWord(const Call& call) {
+  uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+  const int64_t first = call.kind == CallKind::kAllGather ? 1 : 0;
+  for (int64_t i = first; i < call.tensor.dim(); ++i) {
+    hash =
+        (hash ^ static_cast<uint64_t>(call.tensor.size(i))) * 1099511628211ULL;
+  }
+  return static_cast<int64_t>(hash);
+}
+
+std::string Describe(const Call& call, const Collectives::Place& place) {
+  std::ostringstream text;
+  text << NameOf(call.kind);
+  if (call.kind == CallKind::kAllReduce)
+    text << " (op " << call.argument << ")";
+  if (call.kind == CallKind::kBroadcast) text << " from " << call.argument;
+  if (call.tensor.defined()) {
+    text << " of " << call.tensor.scalar_type() << " " << call.tensor.sizes()
+         << " on " << call.tensor.device().type();
+  }
+  std::string_view file = place.file_name();
+  file.remove_prefix(file.rfind('/') + 1);  // npos + 1 is 0
+  text << " at " << file << ":" << place.line();
+  return text.str();
+}
+
+}  // namespace
+
+CallCheck::CallCheck(ProcessGroup& group) : group_(group) {}
+
+at::Tensor CallCheck::Exchange(const at::Tensor& mine, const char* what) {
+  const int64_t size = group_.rendezvous().world_size;
+  at::Tensor all = at::empty({size, mine.size(0)}, mine.options());
+  std::vector<std::vector<at::Tensor>> outputs = {all.unbind(0)};
+  std::vector<at::Tensor> inputs = {mine};
+  group_.Guard(what,
+               [&] { group_.side()->allgather(outputs, inputs)->wait(); });
+  return all;
+}
+
+CallAnswers CallCheck::Compare(const Call& call,
+                               const Collectives::Place& place) {
+  at::Tensor mine = at::zeros({kWords}, at::kLong);
+  auto* const words = mine.mutable_data_ptr<int64_t>();
+  words[kKind] = static_cast<int64_t>(call.kind);
+  words[kArgument] = call.argument;
+  words[kValue] = call.value;
+  if (call.tensor.defined()) {
+    words[kType] = static_cast<int64_t>(call.tensor.scalar_type()) + 1;
+    words[kDevice] = static_cast<int64_t>(call.tensor.device().type());
+    words[kDim] = call.tensor.dim();
+    words[kShape] = ShapeWord(call);
+    words[kRows] = call.tensor.dim() > 0 ? call.tensor.size(0) : 1;
+  }
+  const at::Tensor all = Exchange(mine, NameOf(call.kind));
+  const auto* const table = all.const_data_ptr<int64_t>();
+  CallAnswers answers;
+  for (int64_t rank = 0; rank < all.size(0); ++rank) {
+    const int64_t* const row = table + rank * kWords;
+    // Against rank 0, so that all ranks come to the same end.
+    if (!std::equal(row, row + kRows, table)) ThrowDifference(call, place);
+    answers.rows.push_back(row[kRows]);
+    answers.values.push_back(row[kValue]);
+  }
+  return answers;
+}
+
+void CallCheck::ThrowDifference(const Call& call,
+                                const Collectives::Place& place) {
+  constexpr int64_t kLength = 256;
+  at::Tensor mine = at::zeros({kLength}, at::kByte);
+  const std::string text = Describe(call, place).substr(0, kLength - 1);
+  std::memcpy(mine.mutable_data_ptr(), text.data(), text.size());
+  const at::Tensor all = Exchange(mine, "comparing calls");
+  std::string calls;
+  for (int64_t rank = 0; rank < all.size(0); ++rank) {
+    calls += "\n  rank " + std::to_string(rank) + ": " +
+             static_cast<const char*>(all[rank].const_data_ptr());
+  }
+  TORCH_CHECK_VALUE(false, "the ranks do not call the same:", calls);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,30 @@
+// MakeGloo makes c10d's gloo backend: collectives on the CPU over TCP. On one
+// machine it listens on loopback only; over several on the interface that leads
+// to rank 0, or on the one that GLOO_SOCKET_IFNAME names.
+//
+//   const auto gloo = MakeGloo(store, {rendezvous, timeout});
+#ifndef TRAINYARD_BACKENDS_PROCESSES_GLOO_H_
+#define TRAINYARD_BACKENDS_PROCESSES_GLOO_H_
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "backends/processes/rendezvous.h"
+
+namespace trainyard {
+
+struct GlooOptions {
+  Rendezvous rendezvous = {};
+  std::chrono::milliseconds timeout = std::chrono::minutes(2);
+};
+
+// Collective: all ranks must call it.
+c10::intrusive_ptr<c10d::Backend> MakeGloo(
+    const c10::intrusive_ptr<c10d::Store>& store, const GlooOptions& options);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_BACKENDS_PROCESSES_GLOO_H_

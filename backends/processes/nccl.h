@@ -1,0 +1,27 @@
+// MakeNccl makes c10d's NCCL backend: collectives between CUDA devices.
+//
+//   const auto nccl = MakeNccl(store, rendezvous, timeout);
+//
+// Only a build with --config=cuda has it.
+#ifndef TRAINYARD_BACKENDS_PROCESSES_NCCL_H_
+#define TRAINYARD_BACKENDS_PROCESSES_NCCL_H_
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "backends/processes/rendezvous.h"
+
+namespace trainyard {
+
+// Throws c10::NotImplementedError in a build for the CPU. Collective: all ranks
+// must call it.
+c10::intrusive_ptr<c10d::Backend> MakeNccl(
+    const c10::intrusive_ptr<c10d::Store>& store, const Rendezvous& rendezvous,
+    std::chrono::milliseconds timeout);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_BACKENDS_PROCESSES_NCCL_H_

@@ -1,0 +1,85 @@
+#include "backends/processes/process_group.h"
+
+#include <c10/util/Exception.h>
+
+#include <exception>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "backends/processes/gloo.h"
+#include "backends/processes/nccl.h"
+#include "backends/processes/roll_call.h"
+#include "backends/processes/store.h"
+
+namespace trainyard {
+namespace {
+
+using C10dGroup = c10d::ProcessGroup;
+using C10dBackend = c10::intrusive_ptr<c10d::Backend>;
+
+c10::intrusive_ptr<C10dGroup> Group(
+    const c10::intrusive_ptr<c10d::Store>& store, const Rendezvous& rendezvous,
+    const C10dBackend& gloo, const C10dBackend& nccl) {
+  auto group =
+      c10::make_intrusive<C10dGroup>(store, static_cast<int>(rendezvous.rank),
+                                     static_cast<int>(rendezvous.world_size));
+  group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO, gloo);
+  if (nccl) {
+    group->setBackend(c10::DeviceType::CUDA, C10dGroup::BackendType::NCCL,
+                      nccl);
+  }
+  return group;
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
+    : options_(options) {
+  TORCH_CHECK_VALUE(options.timeout.count() > 0, "ProcessGroup: timeout is ",
+                    options.timeout.count(), " ms");
+  TORCH_CHECK_VALUE(options.device.is_cpu() || options.device.is_cuda(),
+                    "ProcessGroup: device is ", options.device,
+                    "; there are groups on the CPU and on CUDA");
+  const Rendezvous& all = options_.rendezvous;
+  const auto store = OpenStore(all, options_.timeout);
+  roll_call_ = std::make_unique<RollCall>(store, all.rank, all.world_size);
+  const auto part = [&](const char* name) {
+    return c10::make_intrusive<c10d::PrefixStore>(name, store);
+  };
+  Guard("connecting", [&] {
+    const GlooOptions gloo = {all, options_.timeout};
+    C10dBackend nccl;
+    if (options_.device.is_cuda()) {
+      nccl = MakeNccl(part("nccl"), all, options_.timeout);
+    }
+    training_ = Group(part("training"), all,
+                      MakeGloo(part("gloo/training"), gloo), nccl);
+    side_ = Group(part("side"), all, MakeGloo(part("gloo/side"), gloo), nccl);
+  });
+}
+
+ProcessGroup::~ProcessGroup() = default;
+
+void ProcessGroup::Abandon(const std::string& reason) {
+  roll_call_->Abandon(reason);
+}
+
+void ProcessGroup::Guard(const char* what, c10::function_ref<void()> run) {
+  std::string reason;
+  try {
+    run();
+    return;
+  } catch (const c10::DistError& e) {
+    reason = e.what_without_backtrace();
+  } catch (const c10::Error&) {
+    throw;  // not of the network
+  } catch (const std::exception& e) {
+    reason = e.what();  // gloo's own
+  }
+  C10_THROW_ERROR(DistBackendError,
+                  c10::str(what, " failed on rank ", options_.rendezvous.rank,
+                           " of ", options_.rendezvous.world_size, ": ",
+                           roll_call_->Describe(), " (", reason, ")"));
+}
+
+}  // namespace trainyard

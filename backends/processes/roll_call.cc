@@ -1,0 +1,82 @@
+#include "backends/processes/roll_call.h"
+
+#include <exception>
+#include <future>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/processes/store.h"
+
+namespace trainyard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr char kReason[] = "abandoned";
+constexpr milliseconds kInterval(20);
+
+std::string Answer(int64_t rank) { return "answer/" + std::to_string(rank); }
+
+}  // namespace
+
+RollCall::RollCall(c10::intrusive_ptr<c10d::Store> store, int64_t rank,
+                   int64_t size, milliseconds patience)
+    : store_(std::move(store)), rank_(rank), size_(size), patience_(patience) {}
+
+void RollCall::Abandon(const std::string& reason) {
+  const std::string text = "rank " + std::to_string(rank_) + ": " + reason;
+  try {
+    store_->compareSet(kReason, {},
+                       std::vector<uint8_t>(text.begin(), text.end()));
+  } catch (const std::exception&) {
+    // Without the store nobody can be told.
+  }
+}
+
+std::string RollCall::Ask() {
+  store_->set(Answer(rank_), std::string("1"));
+  const Clock::time_point deadline = Clock::now() + patience_;
+  std::vector<int64_t> missing;
+  do {
+    missing.clear();
+    for (int64_t rank = 0; rank < size_; ++rank) {
+      if (!store_->check({Answer(rank)})) missing.push_back(rank);
+    }
+    if (missing.empty()) break;
+    std::this_thread::sleep_for(kInterval);
+  } while (Clock::now() < deadline);
+  std::string text = missing.empty()
+                         ? "all ranks are there"
+                         : NameRanks(missing) +
+                               (missing.size() == 1 ? " does" : " do") +
+                               " not answer";
+  if (store_->check({kReason})) {
+    text += "; " + store_->get_to_str(kReason);
+  }
+  // Those that notice later must still find the store.
+  if (rank_ == 0 && size_ > 2) std::this_thread::sleep_for(2 * patience_);
+  return text;
+}
+
+std::string RollCall::Describe() {
+  // A store whose process hangs answers never: it is asked from a thread that
+  // can be left behind.
+  auto self = std::make_shared<RollCall>(*this);
+  std::promise<std::string> promise;
+  std::future<std::string> future = promise.get_future();
+  std::thread([self, promise = std::move(promise)]() mutable {
+    try {
+      promise.set_value(self->Ask());
+    } catch (const std::exception&) {
+      promise.set_value("the store of rank 0 is gone");
+    }
+  }).detach();
+  if (future.wait_for(5 * patience_) == std::future_status::timeout) {
+    return "the store of rank 0 does not answer";
+  }
+  return future.get();
+}
+
+}  // namespace trainyard

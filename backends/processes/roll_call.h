@@ -1,0 +1,46 @@
+// RollCall finds out, after a collective has failed, which processes are still
+// there: each that notices the failure answers, and whoever does not is named.
+//
+//   } catch (const std::exception& e) {
+//     throw … << roll_call.Describe();   // "rank 1 does not answer"
+//   }
+//
+// Not collective. Thread-compatible.
+#ifndef TRAINYARD_BACKENDS_PROCESSES_ROLL_CALL_H_
+#define TRAINYARD_BACKENDS_PROCESSES_ROLL_CALL_H_
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace trainyard {
+
+class RollCall {
+ public:
+  // `patience`: how long the others have to notice the failure too.
+  RollCall(c10::intrusive_ptr<c10d::Store> store, int64_t rank, int64_t size,
+           std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+
+  // Leaves the reason why this process ends, for the others. The first one's
+  // stays.
+  void Abandon(const std::string& reason);
+
+  // Answers, waits for the others, and says in a sentence who is missing and
+  // what was left as a reason. Takes `patience`, a little more on rank 0.
+  std::string Describe();
+
+ private:
+  std::string Ask();
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  int64_t rank_;
+  int64_t size_;
+  std::chrono::milliseconds patience_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_BACKENDS_PROCESSES_ROLL_CALL_H_
