@@ -74,4 +74,18 @@ code=$?
 grep -q "cancelled (SIGTERM)" interrupted.txt || fail "a cancelled run did not say so"
 [[ -e interrupted/summary.json ]] || fail "a cancelled run left no summary"
 
+# Killed as soon as there is a checkpoint, and started again: as if nothing had happened.
+"$PROGRAM" --max_updates=15 --checkpoint_every=4 --run_dir=killed > killed.txt 2>&1 &
+pid=$!
+until compgen -G 'killed/step-*' > /dev/null; do
+  kill -0 "$pid" 2> /dev/null || break
+  read -r -t 0.01 < <(:)
+done
+kill -KILL "$pid"
+wait "$pid" 2> /dev/null
+"$PROGRAM" --max_updates=15 --checkpoint_every=4 --run_dir=killed > again.txt 2>&1 || fail "a killed run did not go on"
+[[ $(value killed/summary.json state_crc32c) == "$crc" ]] || fail "a killed run ended otherwise"
+"$PROGRAM" --max_updates=15 --checkpoint_every=4 --run_dir=killed > finished.txt 2>&1 || fail "a finished run"
+grep -q "finished (the run was finished before; there is nothing to do)" finished.txt || fail "a finished run did not say so"
+
 ((failures == 0))
