@@ -80,7 +80,7 @@ bool ModelReducer::stale() const {
 void ModelReducer::BeforeBackward(const at::Tensor& loss) {
   if (reducer_ == nullptr) return;
   reducer_->prepare_for_forward();
-  reducer_->rebuild_buckets();  // once, in the order gradients came in
+  if (options_.rebuild_buckets) reducer_->rebuild_buckets();  // once
   // Only a search for unused parameters looks at it.
   reducer_->prepare_for_backward({loss});
 }

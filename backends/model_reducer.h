@@ -41,6 +41,12 @@ struct ReducerOptions {
   // For models whose graph is the same in every step: parameters that are used
   // several times or never are learnt in the first one.
   bool static_graph = false;
+  // Whether buckets follow the order in which the first pass's gradients came:
+  // more overlap for models that compute in another order than they list their
+  // parameters. The first pass of a resumed run then adds up in another order
+  // than the same pass of one that never stopped, which with more than two
+  // processes shows in the last bit.
+  bool rebuild_buckets = false;
   // Gradients travel in half precision.
   Compression compression = Compression::kNone;
 };

@@ -47,26 +47,45 @@ std::map<std::string, double> MetricMeans::Read() const {
   return means;
 }
 
+void MetricMeans::Forget() {
+  for (Mean& mean : means_) mean = {.name = mean.name};
+}
+
 double MetricMeans::SumOf(const Mean& mean) {
   return mean.sum +
          (mean.device_sum.defined() ? mean.device_sum.item<double>() : 0);
 }
 
-std::map<std::string, double> MetricMeans::Read(Backend& backend) const {
-  if (backend.num_processes() == 1) return Read();
-  std::vector<double> totals;
+std::vector<double> MetricMeans::AllSums(Backend& backend) const {
+  std::vector<double> sums;
   for (const Mean& mean : means_) {
-    totals.insert(totals.end(), {SumOf(mean), mean.weight});
+    sums.insert(sums.end(), {SumOf(mean), mean.weight});
   }
-  at::Tensor summed = at::tensor(totals, at::kDouble).to(backend.device());
-  backend.collectives().AllReduce(summed, ReduceOp::kSum);
-  summed = summed.cpu();
+  if (backend.num_processes() == 1) return sums;
+  at::Tensor all = at::tensor(sums, at::kDouble).to(backend.device());
+  backend.collectives().AllReduce(all, ReduceOp::kSum);
+  all = all.cpu();
+  const double* data = all.const_data_ptr<double>();
+  return {data, data + sums.size()};
+}
+
+std::map<std::string, double> MetricMeans::Read(Backend& backend) const {
+  const std::vector<double> sums = AllSums(backend);
   std::map<std::string, double> means;
-  const double* sums = summed.const_data_ptr<double>();
   for (size_t i = 0; i < means_.size(); ++i) {
     means[means_[i].name] = sums[2 * i] / sums[2 * i + 1];
   }
   return means;
+}
+
+State MetricMeans::SaveState(Backend& backend) const {
+  const std::vector<double> sums = AllSums(backend);
+  State state;
+  for (size_t i = 0; i < means_.size(); ++i) {
+    state.Set(means_[i].name,
+              std::vector<double>{sums[2 * i], sums[2 * i + 1]});
+  }
+  return state;
 }
 
 State MetricMeans::SaveState() const {

@@ -35,9 +35,13 @@ class MetricMeans final : public Stateful {
   std::map<std::string, double> Read(Backend& backend) const;
 
   void Reset() { means_.clear(); }
+  // As Reset, but the names stay, each with nothing under it.
+  void Forget();
 
   // The sums, so that a run can go on in the middle of an epoch.
   State SaveState() const override;
+  // Those of all processes. Collective: all ranks must call it.
+  State SaveState(Backend& backend) const;
   void LoadState(const State& state) override;
 
  private:
@@ -50,6 +54,8 @@ class MetricMeans final : public Stateful {
   };
   Mean& Find(std::string_view name);
   static double SumOf(const Mean& mean);
+  // Sum and weight of each metric over all processes.
+  std::vector<double> AllSums(Backend& backend) const;
 
   std::vector<Mean> means_;
   // Metrics come in the same order at every step: the next one is tried first.

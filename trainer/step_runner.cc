@@ -12,7 +12,8 @@ namespace trainyard {
 StepRunner::StepRunner(Parts parts, Clip clip, ScheduleSet* schedules)
     : parts_(std::move(parts)), clip_(std::move(clip)), schedules_(schedules) {}
 
-StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
+StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
+                           int64_t all_samples) {
   StepState& state = parts_.state;
   if (state.batch_idx % state.grad_accum_steps == 0) {
     window_.Start(std::min(state.grad_accum_steps, batches_left));
@@ -37,8 +38,9 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left) {
   }
   if (is_boundary_) parts_.backend.EndWindow();
 
+  // The update is counted where it is made.
   state.IncrementBatch(
-      {.batch_size = batch.size()});  // the update is counted where it is made
+      {.batch_size = batch.size(), .all_samples = all_samples});
   if (schedules_ != nullptr) schedules_->Step(StepOn::kBatch);
   parts_.callbacks.Fire(StepEnd{state, batch, output});
   return output;

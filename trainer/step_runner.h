@@ -44,8 +44,10 @@ class StepRunner final : public StepContext {
   StepRunner(Parts parts, Clip clip, ScheduleSet* schedules = nullptr);
 
   // Trains on the batch. `batches_left` of the epoch count this one: the last
-  // ends a window. The output's weight is filled in.
-  StepOutput Run(const AnyBatch& batch, int64_t batches_left);
+  // ends a window. `all_samples` are those of all processes' batches; -1: as
+  // many on each. The output's weight is filled in.
+  StepOutput Run(const AnyBatch& batch, int64_t batches_left,
+                 int64_t all_samples = -1);
 
   // Whether gradients of an unfinished window are there.
   bool in_window() const { return !is_boundary_; }

@@ -9,7 +9,9 @@ bool StepState::IsGradAccumBoundary(bool is_last_batch) const {
 void StepState::IncrementBatch(const Increment& increment) {
   ++batch_idx;
   if (!increment.is_training) return;
-  samples_seen += increment.batch_size * num_processes;
+  samples_seen += increment.all_samples >= 0
+                      ? increment.all_samples
+                      : increment.batch_size * num_processes;
   if (increment.did_optimizer_step) ++optimizer_step;
 }
 

@@ -32,6 +32,8 @@ struct StepState {
   struct Increment {
     // Samples in the batch, on this process.
     int64_t batch_size = 0;
+    // Those of all processes; -1: as many on each.
+    int64_t all_samples = -1;
     // Whether the optimizer's parameters changed.
     bool did_optimizer_step = false;
     // Evaluation counts batches, and nothing else.

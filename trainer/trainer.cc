@@ -186,10 +186,13 @@ void Trainer::RecordEpochMeans(Run& run) {
 void Trainer::RunStep(Run& run, int64_t batches_left) {
   if (run.checkpoints && run.config.grad_accum_steps > 1 &&
       run.result.state.batch_idx % run.config.grad_accum_steps == 0) {
-    run.window_start = CollectPosition(run);
+    run.window_start = {CollectPosition(run), run.epoch_means,
+                        run.report_means};
   }
+  const int64_t position = run.loader.position();
   const AnyBatch batch = run.loader.Next()->To(backend_.device());
-  const StepOutput output = run.steps->Run(batch, batches_left);
+  const StepOutput output = run.steps->Run(batch, batches_left,
+                                           run.loader.position() - position);
   AddMeans(run.epoch_means, output);
   if (run.reports) AddMeans(run.report_means, output);
   ++run.progress.batches;

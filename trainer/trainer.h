@@ -106,6 +106,7 @@ class Trainer {
   void ResumeIfAsked(Run& run);
   void SaveCheckpoint(Run& run, bool finished);
   std::map<std::string, State> CollectPosition(const Run& run) const;
+  void LoadMeans(const Checkpoint& checkpoint, bool window_again, Run& run);
   Checkpoint CollectCheckpoint(const Run& run, bool finished) const;
   void LoadCheckpoint(const Checkpoint& checkpoint, Run& run);
   // Whether a stop or cancellation was asked for, on any process.

@@ -22,6 +22,13 @@ namespace {
 
 constexpr char kCallbackPrefix[] = "callback ";
 constexpr char kWindowPrefix[] = "window start ";
+constexpr char kOfAll[] = "of all ";
+constexpr char kEpochMeans[] = "epoch_means";
+constexpr char kReportMeans[] = "report_means";
+
+std::string Named(const char* prefix, const std::string& name) {
+  return prefix + name;
+}
 
 State CountersOf(const StepState& state, const Progress& progress,
                  int64_t evaluated_at, int64_t reported_at) {
@@ -103,7 +110,7 @@ void LoadOptimizer(const Checkpoint& checkpoint, const NamedOptimizer& item) {
 void LoadCallbacks(const Checkpoint& checkpoint,
                    const std::map<std::string, Stateful*>& callbacks) {
   for (const auto& [name, callback] : callbacks) {
-    const auto found = checkpoint.parts.find(kCallbackPrefix + name);
+    const auto found = checkpoint.parts.find(Named(kCallbackPrefix, name));
     if (found == checkpoint.parts.end()) {
       LOG(WARNING) << "the checkpoint has no state of the callback " << name
                    << "; it starts anew";
@@ -130,9 +137,7 @@ std::map<std::string, State> Trainer::CollectPosition(const Run& run) const {
   return {{"counters", CountersOf(run.result.state, run.progress,
                                   run.evaluated_at, run.reported_at)},
           {"loader", run.loader.SaveState()},
-          {"rng", SaveRngState()},
-          {"epoch_means", run.epoch_means.SaveState()},
-          {"report_means", run.report_means.SaveState()}};
+          {"rng", SaveRngState()}};
 }
 
 Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
@@ -149,20 +154,30 @@ Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
   }
   auto& parts = checkpoint.parts;
   parts.merge(CollectPosition(run));
+  parts[kEpochMeans] = run.epoch_means.SaveState();
+  parts[kReportMeans] = run.report_means.SaveState();
+  if (backend_.num_processes() > 1) {
+    parts[Named(kOfAll, kEpochMeans)] = run.epoch_means.SaveState(backend_);
+    parts[Named(kOfAll, kReportMeans)] = run.report_means.SaveState(backend_);
+  }
   parts["schedules"] = run.schedules.SaveState();
   parts["backend"] = backend_.SaveState();
   parts["window"] = run.steps->SaveState();
   if (run.steps->in_window()) {
-    for (const auto& [name, part] : run.window_start) {
-      parts[kWindowPrefix + name] = part;
+    for (const auto& [name, part] : run.window_start.parts) {
+      parts[Named(kWindowPrefix, name)] = part;
     }
+    parts[Named(kWindowPrefix, kEpochMeans)] =
+        run.window_start.epoch_means.SaveState(backend_);
+    parts[Named(kWindowPrefix, kReportMeans)] =
+        run.window_start.report_means.SaveState(backend_);
     parts["gradients"] = GradientsOf(task_->Models());
   }
   if (const auto* history = dynamic_cast<const Stateful*>(history_)) {
     parts["history"] = history->SaveState();
   }
   for (const auto& [name, callback] : callbacks_.StatefulCallbacks()) {
-    parts[kCallbackPrefix + name] = callback->SaveState();
+    parts[Named(kCallbackPrefix, name)] = callback->SaveState();
   }
   for (const auto& [name, value] : run.config.Fields()) {
     checkpoint.config[name] = value;
@@ -209,9 +224,11 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
     state.batch_idx -= state.batch_idx % state.grad_accum_steps;
   }
   run.schedules.LoadState(PartOf(checkpoint, "schedules"));
-  backend_.LoadState(PartOf(checkpoint, "backend"));
-  run.epoch_means.LoadState(PartOf(checkpoint, from + "epoch_means"));
-  run.report_means.LoadState(PartOf(checkpoint, from + "report_means"));
+  // Another backend remembers other things, and begins anew.
+  if (checkpoint.config.at("backend") == run.config.backend) {
+    backend_.LoadState(PartOf(checkpoint, "backend"));
+  }
+  LoadMeans(checkpoint, again, run);
   if (run.steps->in_window() && !again) {
     LoadGradients(PartOf(checkpoint, "gradients"), task_->Models());
   }
@@ -221,6 +238,24 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
   WarnOfChanges(checkpoint.config, run.config);
   LoadRngState(PartOf(checkpoint, from + "rng"));
+}
+
+// With another number of processes, the first one has the sums of all before.
+void Trainer::LoadMeans(const Checkpoint& checkpoint, bool window_again,
+                        Run& run) {
+  const bool others = checkpoint.world_size != backend_.num_processes();
+  std::string from;
+  if (window_again) {
+    from = kWindowPrefix;
+  } else if (others && checkpoint.world_size > 1) {
+    from = kOfAll;
+  }
+  run.epoch_means.LoadState(PartOf(checkpoint, from + kEpochMeans));
+  run.report_means.LoadState(PartOf(checkpoint, from + kReportMeans));
+  if (others && backend_.rank() != 0) {
+    run.epoch_means.Forget();
+    run.report_means.Forget();
+  }
 }
 
 void Trainer::ResumeIfAsked(Run& run) {

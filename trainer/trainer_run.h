@@ -61,7 +61,11 @@ struct Trainer::Run {
   // What stood where at the start of the window under way, for a run that is
   // saved within it and goes on with another number of processes: gradients of
   // half a window are one process's own.
-  std::map<std::string, State> window_start;
+  struct Position {
+    std::map<std::string, State> parts;
+    MetricMeans epoch_means, report_means;
+  };
+  Position window_start;
   // Of the latest evaluation.
   Metrics eval_metrics;
   MetricMeans epoch_means;
