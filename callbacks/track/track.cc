@@ -38,6 +38,13 @@ void AppendLines(RunInfo::Pairs& pairs, const std::string& text) {
   }
 }
 
+// The epoch that a report is of, as people count: at an epoch's end the state
+// has counted it already.
+double EpochOf(const StepState& state) {
+  const bool between = state.batch_idx == 0 && state.epoch > 0;
+  return static_cast<double>(between ? state.epoch : state.epoch + 1);
+}
+
 }  // namespace
 
 Track::Track(TrackOptions options) : options_(std::move(options)) {
@@ -117,7 +124,7 @@ void Track::OnReport(const Report& e, Control&) {
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());
   }
-  row.emplace_back("epoch", static_cast<double>(e.state.epoch + 1));
+  row.emplace_back("epoch", EpochOf(e.state));
   row.emplace_back("samples", static_cast<double>(e.state.samples_seen));
   const double seconds =
       report_start_ ? options_.clock() - *report_start_ - report_eval_seconds_

@@ -79,14 +79,15 @@ TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
   now += 2;
   track.OnEvalEnd({.state = state, .name = "eval", .metrics = {}}, control);
   now += 4;
-  const StepState later{.optimizer_step = 20, .samples_seen = 120};
+  // The end of the second epoch.
+  const StepState later{.optimizer_step = 20, .samples_seen = 120, .epoch = 2};
   track.OnReport({.state = later, .metrics = {{"train_loss", 0.6}}}, control);
   track.tracker().Flush();
   EXPECT_THAT(Rows(folder),
               ElementsAre("{\"step\":10,\"train_loss\":0.7,\"lr\":0.1,"
                           "\"epoch\":1,\"samples\":80}",
                           "{\"step\":20,\"train_loss\":0.6,\"lr\":0.05,"
-                          "\"epoch\":1,\"samples\":120,"
+                          "\"epoch\":2,\"samples\":120,"
                           "\"samples_per_second\":10}"));
 }
 
