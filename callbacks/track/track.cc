@@ -10,12 +10,18 @@
 #include <variant>
 #include <vector>
 
+#include "tracking/run_history.h"
 #include "tracking/sinks/csv.h"
 #include "tracking/sinks/jsonl.h"
 #include "tracking/sinks/tensorboard.h"
 
 namespace trainyard {
 namespace {
+
+// What the names in its state begin with.
+const std::string kPosition = "position/";
+const std::string kSeen = "seen/";
+const std::string kEvaluated = "evaluated/";
 
 std::unique_ptr<Tracker> MakeTracker(const TrackOptions& options) {
   std::vector<std::unique_ptr<Sink>> sinks;
@@ -36,6 +42,13 @@ void AppendLines(RunInfo::Pairs& pairs, const std::string& text) {
     if (colon == std::string::npos) continue;
     pairs.emplace_back(line.substr(0, colon), line.substr(colon + 2));
   }
+}
+
+// The epoch that a report is of, as people count: at an epoch's end the state
+// has counted it already.
+double EpochOf(const StepState& state) {
+  const bool between = state.batch_idx == 0 && state.epoch > 0;
+  return static_cast<double>(between ? state.epoch : state.epoch + 1);
 }
 
 }  // namespace
@@ -65,7 +78,11 @@ Track::Track(TrackOptions options) : options_(std::move(options)) {
 State Track::SaveState() const {
   State state;
   for (const auto& [name, position] : tracker_->Save()) {
-    state.Set(name, position);
+    state.Set(kPosition + name, position);
+  }
+  for (const auto& [name, count] : seen_) state.Set(kSeen + name, count);
+  for (const std::string& name : evaluated_) {
+    state.Set(kEvaluated + name, int64_t{1});
   }
   return state;
 }
@@ -73,10 +90,23 @@ State Track::SaveState() const {
 void Track::LoadState(const State& state) {
   state.CheckVersion(1);
   Tracker::Positions positions;
+  std::map<std::string, int64_t> seen;
+  std::set<std::string> evaluated;
   for (const auto& [name, value] : state.values()) {
-    positions[name] = state.Get<int64_t>(name);
+    const auto number = state.Get<int64_t>(name);
+    if (name.starts_with(kPosition)) {
+      positions[name.substr(kPosition.size())] = number;
+    } else if (name.starts_with(kSeen)) {
+      seen[name.substr(kSeen.size())] = number;
+    } else if (name.starts_with(kEvaluated)) {
+      evaluated.insert(name.substr(kEvaluated.size()));
+    } else {
+      throw std::invalid_argument("Track: its state has no \"" + name + "\"");
+    }
   }
   resumed_ = std::move(positions);
+  seen_ = std::move(seen);
+  evaluated_ = std::move(evaluated);
 }
 
 void Track::WriteInfo(const RunStart& e) const {
@@ -92,10 +122,12 @@ void Track::WriteInfo(const RunStart& e) const {
 
 void Track::OnRunStart(const RunStart& e, Control&) {
   WriteInfo(e);
+  if (!resumed_) {
+    seen_.clear();
+    evaluated_.clear();
+  }
   tracker_->Start(resumed_.value_or(Tracker::Positions()));
   resumed_.reset();
-  news_.Reset();
-  evaluated_.clear();
   report_start_.reset();
   running_ = true;
 }
@@ -117,7 +149,7 @@ void Track::OnReport(const Report& e, Control&) {
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());
   }
-  row.emplace_back("epoch", static_cast<double>(e.state.epoch + 1));
+  row.emplace_back("epoch", EpochOf(e.state));
   row.emplace_back("samples", static_cast<double>(e.state.samples_seen));
   const double seconds =
       report_start_ ? options_.clock() - *report_start_ - report_eval_seconds_
@@ -147,8 +179,13 @@ void Track::OnEvalEnd(const EvalEnd& e, Control&) {
 }
 
 void Track::AddNews(int64_t step, const RunHistory& history, Row row) {
-  for (const auto& [name, value] : news_.Take(history)) {
-    if (!evaluated_.count(name)) row.emplace_back("epoch/" + name, value);
+  for (const std::string& name : history.Names()) {
+    const std::vector<double> values = history.Values(name);
+    const auto count = static_cast<int64_t>(values.size());
+    if (count > seen_[name] && !evaluated_.count(name)) {
+      row.emplace_back("epoch/" + name, values.back());
+    }
+    seen_[name] = count;
   }
   if (!row.empty()) tracker_->Add(step, std::move(row));
 }

@@ -16,9 +16,10 @@
 // end what else is new in the history, with "epoch/" in front, and how long it
 // took.
 //
-// Its state is where the files are: a run that goes on from a checkpoint cuts
-// them back to it, so that nothing is missing or there twice. A new run in the
-// same folder moves the files aside. Only the main process should have it.
+// Its state is how far the files and the history were: a run that goes on from
+// a checkpoint cuts them back to it, so that nothing is missing or there twice.
+// A new run in the same folder moves the files aside. Only the main process
+// should have it.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_TRACK_TRACK_H_
@@ -26,6 +27,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,7 +37,6 @@
 
 #include "callbacks/callback.h"
 #include "callbacks/clock.h"
-#include "callbacks/new_values.h"
 #include "tracking/run_info.h"
 #include "tracking/sinks/tracker.h"
 #include "trainer/control.h"
@@ -91,8 +92,9 @@ class Track final : public Callback, public Stateful {
   TrackOptions options_;
   std::unique_ptr<Tracker> tracker_;
   std::optional<Tracker::Positions> resumed_;
-  NewValues news_;
-  // Written when they were measured.
+  // How many values of each metric of the history were there at the last look.
+  std::map<std::string, int64_t> seen_;
+  // Metrics that are written when they are measured.
   std::set<std::string> evaluated_;
   bool running_ = false;
   double epoch_start_ = 0;

@@ -13,6 +13,7 @@
 
 #include "callbacks/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
+#include "tracking/run_history.h"
 
 namespace trainyard {
 namespace {
@@ -79,14 +80,15 @@ TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
   now += 2;
   track.OnEvalEnd({.state = state, .name = "eval", .metrics = {}}, control);
   now += 4;
-  const StepState later{.optimizer_step = 20, .samples_seen = 120};
+  // The end of the second epoch.
+  const StepState later{.optimizer_step = 20, .samples_seen = 120, .epoch = 2};
   track.OnReport({.state = later, .metrics = {{"train_loss", 0.6}}}, control);
   track.tracker().Flush();
   EXPECT_THAT(Rows(folder),
               ElementsAre("{\"step\":10,\"train_loss\":0.7,\"lr\":0.1,"
                           "\"epoch\":1,\"samples\":80}",
                           "{\"step\":20,\"train_loss\":0.6,\"lr\":0.05,"
-                          "\"epoch\":1,\"samples\":120,"
+                          "\"epoch\":2,\"samples\":120,"
                           "\"samples_per_second\":10}"));
 }
 
@@ -111,10 +113,10 @@ TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
     FakeRun run({.num_epochs = 2, .batches_per_epoch = 1});
     Track track({.run_dir = folder, .clock = run.clock()});
     run.Add(track);
-    // The checkpoint of the first epoch's end; the second is run in vain.
-    run.Add(On<EpochEnd>(
-        [&](const EpochEnd& e, Control&) {
-          if (e.state.epoch == 0) saved = track.SaveState();
+    // The checkpoint of the first report; what follows is run in vain.
+    run.Add(On<Report>(
+        [&](const Report& e, Control&) {
+          if (e.state.optimizer_step == 1) saved = track.SaveState();
         },
         /*priority=*/200));
     run.Play();
@@ -126,8 +128,37 @@ TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
   run.Add(track);
   run.Play();
   // What a run of one epoch writes, after what the first had at its checkpoint.
-  EXPECT_THAT(Rows(folder), ElementsAre(before[0], before[1], before[2],
-                                        before[0], before[1], before[2]));
+  EXPECT_THAT(Rows(folder),
+              ElementsAre(before[0], before[0], before[1], before[2]));
+}
+
+TEST(TrackTest, AHistoryThatWasRestoredIsNotNew) {
+  const std::string folder = NewFolder("restored");
+  InMemoryRunHistory history;
+  history.Update("grad_norm", 2);
+  history.Update("eval_loss", 0.25);
+  Control control;
+  const StepState state{.optimizer_step = 4};
+  const RunConfig config;
+  State saved;
+  for (const bool resumed : {false, true}) {
+    Track track({.run_dir = folder, .clock = [] { return 0.0; }});
+    if (resumed) track.LoadState(saved);
+    track.OnRunStart({.config = config, .state = state}, control);
+    if (!resumed) {
+      track.OnEvalEnd(
+          {.state = state, .name = "eval", .metrics = {{"eval_loss", 0.25}}},
+          control);
+    }
+    track.OnRunEnd({.state = state,
+                    .history = history,
+                    .ending = RunEnding::kFinished,
+                    .message = ""},
+                   control);
+    saved = track.SaveState();
+  }
+  EXPECT_THAT(Rows(folder), ElementsAre("{\"step\":4,\"eval_loss\":0.25}",
+                                        "{\"step\":4,\"epoch/grad_norm\":2}"));
 }
 
 TEST(TrackTest, RefusesBadOptions) {

@@ -19,25 +19,8 @@ import sys
 import tempfile
 import time
 
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(") ")[2][0] != "Z"
-    except OSError:
-        return False
-
-
-def children(pid):
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                if int(file.read().rpartition(") ")[2].split()[1]) == pid:
-                    found.append(int(name))
-        except OSError:
-            pass
-    return found
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing"))
+from processes import alive, children  # noqa: E402
 
 
 def wait_gone(pids, limit):

@@ -13,6 +13,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing"))
+from processes import alive  # noqa: E402
+
 LAUNCHER, PROBE = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
@@ -49,14 +52,6 @@ class Launch:
 
 def run(flags, *command, env=None):
     return Launch(flags, *command, env=env).end()
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(") ")[2][0] != "Z"
-    except OSError:
-        return False
 
 
 def ranks_lines(lines):
@@ -136,11 +131,15 @@ class FailureTest(unittest.TestCase):
             self.assertRegex("\n".join(lines), rf"rank {rank} was killed by {name} \(signal {int(number)}\)")
 
     def test_ranks_deaf_to_sigterm_are_killed_within_5_seconds(self):
+        launch = Launch(["--nproc=3"], "stubborn", "9", "0")
+        pids = {match[1]: int(match[2]) for match in launch.wait_for(r"\[(\d)\] waits (\d+)", 3)}
         start = time.monotonic()
-        code, lines = run(["--nproc=3"], "stubborn", "1", "9")
-        self.assertEqual(code, 9)
+        os.kill(pids["1"], signal.SIGKILL)
+        code, lines = launch.end()
+        self.assertEqual(code, 128 + signal.SIGKILL)
         self.assertLess(time.monotonic() - start, 5)
         self.assertIn("launch: killing rank 0, which did not end when told to", lines)
+        self.assertIn("launch: killing rank 2, which did not end when told to", lines)
 
     def test_a_stopped_rank_is_named(self):
         code, lines = run(["--nproc=2", "--stopped_timeout=0.2", "--failure_grace=0.5"], "raise", "1",

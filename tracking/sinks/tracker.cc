@@ -84,7 +84,8 @@ void Tracker::Flush() {
 Tracker::Positions Tracker::Save() {
   Positions positions;
   Do([this, &positions] {
-    if (!open_) Open({});
+    // Nothing was begun: nothing is touched.
+    if (!open_) return;
     Each([&](Sink& sink) { positions[sink.name()] = sink.position(); });
   });
   return positions;

@@ -68,7 +68,7 @@ class Tracker {
 
   // Waits until everything added is with the operating system.
   void Flush();
-  // Waits until it is on the disk.
+  // Waits until it is on the disk. Empty if no run was begun.
   Positions Save();
 
   // What the first failed sink said; "" if none failed.

@@ -139,6 +139,13 @@ TEST_F(TrackerTest, ANewRunMovesAnOldOnesFilesAside) {
       fs::exists(folder_ + "/tensorboard/old-events.out.events.trainyard"));
 }
 
+TEST_F(TrackerTest, SavingBeforeTheFirstRecordTouchesNoFile) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ + "/metrics.jsonl") << "of another process";
+  EXPECT_EQ(Make()->Save(), Tracker::Positions());
+  EXPECT_EQ(Read("metrics.jsonl"), "of another process");
+}
+
 TEST_F(TrackerTest, AFileShorterThanTheCheckpointSaysIsAnError) {
   auto tracker = Make();
   tracker->Start({{"jsonl", 100}});

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <string>
 
+#include "trainer/checkpoint/files/output_file.h"
+
 namespace trainyard {
 
 class AtomicFile {
@@ -30,10 +32,10 @@ class AtomicFile {
   static absl::StatusOr<AtomicFile> Create(const std::string& path,
                                            uint64_t size = 0);
 
-  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile(AtomicFile&& other) noexcept = default;
   AtomicFile& operator=(AtomicFile&&) = delete;
   // Removes what was not committed.
-  ~AtomicFile();
+  ~AtomicFile() = default;
 
   absl::Status Append(const void* data, size_t size);
 
@@ -43,13 +45,10 @@ class AtomicFile {
   absl::Status Commit();
 
  private:
-  AtomicFile(std::string path, std::string temporary, int descriptor);
-  absl::Status Error(const char* what);
-  absl::Status SyncFolder() const;
+  AtomicFile(std::string path, OutputFile file);
 
   std::string path_;
-  std::string temporary_;
-  int descriptor_;
+  OutputFile file_;  // under its temporary name
 };
 
 }  // namespace trainyard

@@ -96,7 +96,7 @@ TEST_F(AtomicFileTest, SaysWhatFails) {
       AtomicFile::Create(PathOf("missing/file")).status();
   EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
   EXPECT_THAT(std::string(missing.message()),
-              HasSubstr("missing/file: no file can be made in its folder"));
+              HasSubstr("missing/file: cannot be made"));
   EXPECT_THAT(std::string(AtomicFile::Create("/tmp/").status().message()),
               EndsWith("\"/tmp/\" names no file"));
   // More than any disk has.

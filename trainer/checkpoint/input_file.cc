@@ -61,6 +61,11 @@ absl::Status InputFile::ReadAt(uint64_t offset, void* to, size_t count) const {
     const int64_t got =
         files_->ReadAt(file_, bytes, std::min(count, size_t{1} << 30), offset);
     if (got == -EINTR) continue;
+    if (got == -EIO) {
+      // The disk cannot give it back: as good as damaged.
+      return absl::DataLossError(absl::StrCat(
+          path_, ": cannot be read at byte ", offset, ": the disk fails"));
+    }
     if (got < 0) {
       return Error(got,
                    absl::StrCat(path_, ": cannot be read at byte ", offset));

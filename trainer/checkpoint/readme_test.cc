@@ -8,7 +8,9 @@
 #include <fstream>
 
 #include "trainer/checkpoint/optimizer_state.h"
+#include "trainer/checkpoint/parts/rng_state.h"
 #include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/store.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/param_groups.h"
 
@@ -21,6 +23,22 @@ class ReadmeTest : public ::testing::Test {
   void SetUp() override { std::filesystem::current_path(::testing::TempDir()); }
   torch::nn::Linear model{2, 1};
 };
+
+TEST_F(ReadmeTest, Checkpoints) {
+  AdamW optimizer(*model);
+  // clang-format off
+auto store = CheckpointStore::Open({.directory = "run", .keep = {.last = 3, .best = 1, .metric = "eval_loss"}});
+Checkpoint checkpoint{.step = 12000};
+checkpoint.tensors["model"] = NamedParameters(*model);
+checkpoint.tensors["optimizer"] = optimizer.State();
+checkpoint.parts["rng"] = SaveRngState();
+absl::Status saved = (*store)->Save(checkpoint);       // on the disk when it returns OK
+absl::StatusOr<Restored> latest = (*store)->Latest();  // every byte verified, older ones if the newest is damaged
+  // clang-format on
+  ASSERT_TRUE(saved.ok()) << saved;
+  ASSERT_TRUE(latest.ok()) << latest.status();
+  EXPECT_EQ(latest->checkpoint.step, 12000);
+}
 
 TEST_F(ReadmeTest, Weights) {
   // clang-format off

@@ -209,9 +209,9 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
       absl::DataLossError(absl::StrCat(step.folder(), ": has no states"));
   for (const pb::FileEntry& file : manifest.files()) {
     const bool is_state = file.group() == kStateGroup;
+    const bool is_foreign = is_state && file.rank() != owner;
     absl::Status status;
-    if (file.kind() == pb::FileEntry::TENSORS) {
-      if (is_state && file.rank() != owner) continue;
+    if (file.kind() == pb::FileEntry::TENSORS && !is_foreign) {
       status = ReadTensors(
           step, file,
           is_state ? state_tensors : checkpoint.tensors[file.group()]);

@@ -181,14 +181,14 @@ void CheckpointStore::ApplyRetention() {
   }
 }
 
-absl::StatusOr<Restored> CheckpointStore::LoadFrom(
-    const std::string& path) const {
+absl::StatusOr<Restored> CheckpointStore::LoadFrom(const std::string& path) {
   const absl::StatusOr<StepReader> step =
       StepReader::Open(path, *options_.files);
   if (!step.ok()) return step.status();
   absl::StatusOr<Checkpoint> checkpoint =
       ReadStep(*step, RanksOf(options_).rank());
   if (!checkpoint.ok()) return checkpoint.status();
+  run_uuid_ = step->manifest().run_uuid();  // what is saved next is of that run
   return Restored{.checkpoint = *std::move(checkpoint), .path = path};
 }
 
@@ -197,6 +197,28 @@ absl::StatusOr<Restored> CheckpointStore::Load(int64_t step) {
 }
 
 absl::StatusOr<Restored> CheckpointStore::Latest() {
+  RankExchange& ranks = RanksOf(options_);
+  // Process 0 chooses, having read every file of all processes.
+  absl::StatusOr<Restored> restored = Restored();
+  pb::RankReport chosen;
+  if (ranks.rank() == 0) {
+    restored = FindLatest();
+    if (restored.ok()) {
+      chosen.set_folder(restored->path.substr(restored->path.rfind('/') + 1));
+    }
+  }
+  const auto agreed = Agree(ranks, restored.status(), chosen);
+  if (!agreed.ok()) return agreed.status();
+  if (ranks.rank() != 0) {
+    restored =
+        LoadFrom(absl::StrCat(directory(), "/", agreed->front().folder()));
+  }
+  const auto loaded = Agree(ranks, restored.status(), {});
+  if (!loaded.ok()) return loaded.status();
+  return restored;
+}
+
+absl::StatusOr<Restored> CheckpointStore::FindLatest() {
   const absl::StatusOr<RunFolder::Listing> listing = folder_.List();
   if (!listing.ok()) return listing.status();
   std::map<std::string, absl::Status> damaged = listing->bad;
@@ -215,7 +237,7 @@ absl::StatusOr<Restored> CheckpointStore::Latest() {
     for (const auto& [path, status] : damaged) {
       std::string warning =
           absl::StrCat("passed over a damaged checkpoint: ", status.message());
-      if (options_.access == Access::kWrite && RanksOf(options_).rank() == 0) {
+      if (options_.access == Access::kWrite) {
         const absl::StatusOr<std::string> where = folder_.Quarantine(path);
         absl::StrAppend(&warning, "; ",
                         where.ok() ? absl::StrCat("it is now ", *where)

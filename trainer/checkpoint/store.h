@@ -8,9 +8,9 @@
 //   absl::StatusOr<Restored> latest = (*store)->Latest();
 //   if (absl::IsNotFound(latest.status())) { … start from the beginning … }
 //
-// With `ranks`, Open, Save and nothing else are collective: process 0 locks,
+// With `ranks`, several processes write one checkpoint: process 0 locks,
 // commits and removes; tensors are taken to be the same in all processes, which
-// write a share each. Thread-compatible.
+// write a share each; parts are each process's own. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STORE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STORE_H_
 
@@ -56,6 +56,7 @@ class CheckpointStore {
  public:
   // Unavailable, naming the process, if another run writes to the folder.
   // Throws std::invalid_argument if `keep` cannot be.
+  // Collective: all ranks must call it.
   static absl::StatusOr<std::unique_ptr<CheckpointStore>> Open(
       CheckpointStoreOptions options);
   ~CheckpointStore();
@@ -68,6 +69,7 @@ class CheckpointStore {
   // The newest that is sound. Damaged ones are passed over and moved to
   // quarantine/. NotFound if there is none at all; DataLoss if there are and
   // all are damaged: a run must not begin anew by accident.
+  // Collective: all ranks must call it, and all get the same step.
   absl::StatusOr<Restored> Latest();
 
   // That one or an error. NotFound if it is not there.
@@ -84,7 +86,8 @@ class CheckpointStore {
 
  private:
   CheckpointStore(CheckpointStoreOptions options, RunFolder folder);
-  absl::StatusOr<Restored> LoadFrom(const std::string& path) const;
+  absl::StatusOr<Restored> LoadFrom(const std::string& path);
+  absl::StatusOr<Restored> FindLatest();
   void ApplyRetention();
 
   CheckpointStoreOptions options_;

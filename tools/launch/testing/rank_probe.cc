@@ -66,9 +66,8 @@ int Env(int argc, char** argv) {
   return 0;
 }
 
-int Exit(int argc, char** argv) {
+int Exit(int, char** argv) {
   if (Rank() != std::atoi(argv[2])) WaitForEver();
-  if (argc > 4) usleep(static_cast<unsigned>(std::atoi(argv[4])) * 1000);
   std::fprintf(stderr, "error: planned failure of rank %d\n", Rank());
   return std::atoi(argv[3]);
 }
@@ -128,7 +127,7 @@ int Chat(int, char** argv) {
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(int, char**)> modes = {
       {"env", Env},            // env WORD...
-      {"exit", Exit},          // exit RANK CODE [MILLISECONDS]; others wait
+      {"exit", Exit},          // exit RANK CODE; others wait
       {"raise", Raise},        // raise RANK SIGNAL; others wait
       {"stubborn", Stubborn},  // as exit, deaf to SIGTERM
       {"save", Save},          // save CODE

@@ -25,10 +25,11 @@ function setRange(range) {
 }
 
 // A table with a row per name and a column per run; rows that differ are marked.
-function table(section, columns, format = (value) => value) {
+function table(section, columns, {format = (value) => value, compare} = {}) {
   const target = $(section + " table");
   target.replaceChildren();
   const names = [...new Set(columns.flatMap((column) => Object.keys(column || {})))];
+  if (compare) names.sort(compare);
   $(section).hidden = names.length === 0;
   if (runs.length > 1) {
     const head = target.insertRow();
@@ -41,7 +42,7 @@ function table(section, columns, format = (value) => value) {
     if (values.some((value) => value !== values[0])) row.className = "differs";
     for (const value of values) {
       const number = typeof value === "number";
-      row.append(element("td", value === undefined || value === null ? "" : String(format(value)), number ? "number" : ""));
+      row.append(element("td", value === undefined || value === null ? "" : String(format(value, name)), number ? "number" : ""));
     }
   }
 }
@@ -157,7 +158,8 @@ function showHooks() {
   section.querySelectorAll("h3, .scroll").forEach((old) => old.remove());
   const seen = new Set();
   for (const run of runs) {
-    const lines = ((run.info || {}).hooks || "").split("\n").filter((line) => /^\|/.test(line) && !/^\|[\s:|-]+$/.test(line));
+    const lines = ((run.info || {}).hooks || "").split("\n")
+      .filter((line) => /^\|/.test(line) && !/^\|[\s:|-]+$/.test(line) && !line.includes("(none)"));
     // Runs that were compared often have the same.
     if (lines.length === 0 || seen.has(lines.join())) continue;
     seen.add(lines.join());
@@ -174,7 +176,9 @@ function showHooks() {
   section.hidden = seen.size === 0;
 }
 
-function readable(value) {
+function readable(value, name) {
+  // A checksum: equal or not is all that matters, and tools print it so.
+  if (name === "state_crc32c") return value.toString(16).padStart(8, "0");
   return typeof value === "number" && !Number.isInteger(value) ? +value.toPrecision(6) : value;
 }
 
@@ -186,14 +190,15 @@ function show(data) {
   runs = data.runs;
   showRuns();
   $("#final h2").textContent = runs.every((run) => run.summary) ? "Final numbers" : "Latest numbers";
-  table("#final", runs.map((run) => run.summary || run.latest), readable);
+  table("#final", runs.map((run) => run.summary || run.latest), {format: readable});
   showCharts();
   showTime();
   const info = (key) => runs.map((run) => (run.info || {})[key]);
   const command = info("command");
   table("#config", info("config").map((config, i) => command[i] ? {...config, command: command[i]} : config));
   table("#environment", info("environment"));
-  table("#checkpoints", runs.map((run) => Object.fromEntries(run.checkpoints.map((one) => [one.name, readableBytes(one.bytes)]))));
+  table("#checkpoints", runs.map((run) => Object.fromEntries(run.checkpoints.map((one) => [one.name, readableBytes(one.bytes)]))),
+    {compare: (a, b) => a.length - b.length || a.localeCompare(b)});
   showHooks();
 }
 

@@ -1,6 +1,7 @@
 #include "trainer/checkpoint/folder/run_folder.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,16 +39,20 @@ RunFolder::RunFolder(std::string directory, FileSystem& files)
     : directory_(std::move(directory)), files_(&files) {}
 
 // Whose the folder is explains most refusals.
-absl::Status RunFolder::Error(int64_t error, const std::string& path,
-                              const char* what) {
-  std::string message = absl::StrCat(path, ": ", what);
+absl::Status RunFolder::Explained(const absl::Status& status) const {
   FileInfo info;
-  if ((error == -EACCES || error == -EPERM) &&
-      files_->Stat(directory_, info) == 0) {
-    absl::StrAppend(&message, " (", directory_, " belongs to user ", info.owner,
-                    ", this process is user ", geteuid(), ")");
+  if (!absl::IsPermissionDenied(status) || files_->Stat(directory_, info) < 0) {
+    return status;
   }
-  return FileError(error, message);
+  return absl::PermissionDeniedError(absl::StrFormat(
+      "%s (%s belongs to user %d, with mode %o; this process "
+      "is user %d)",
+      status.message(), directory_, info.owner, info.mode, geteuid()));
+}
+
+absl::Status RunFolder::Error(int64_t error, const std::string& path,
+                              const char* what) const {
+  return Explained(FileError(error, absl::StrCat(path, ": ", what)));
 }
 
 absl::Status RunFolder::MakeFolders() {
@@ -83,10 +88,7 @@ absl::StatusOr<RunFolder> RunFolder::Open(const std::string& directory,
                                                ": another run writes to it (",
                                                lock.status().message(), ")"));
   }
-  if (absl::IsPermissionDenied(lock.status())) {
-    return run.Error(-EACCES, directory, "cannot be written to");
-  }
-  if (!lock.ok()) return lock.status();
+  if (!lock.ok()) return run.Explained(lock.status());
   run.lock_.push_back(*std::move(lock));
   run.Sweep();
   return run;

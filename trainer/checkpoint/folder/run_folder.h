@@ -67,7 +67,9 @@ class RunFolder {
   RunFolder(std::string directory, FileSystem& files);
   absl::Status MakeFolders();
   void Sweep();
-  absl::Status Error(int64_t error, const std::string& path, const char* what);
+  absl::Status Explained(const absl::Status& status) const;
+  absl::Status Error(int64_t error, const std::string& path,
+                     const char* what) const;
   absl::Status RemoveFlat(const std::string& path);
 
   std::string directory_;

@@ -2,13 +2,13 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "trainer/checkpoint/crc32c.h"
+#include "trainer/checkpoint/format/checked_read.h"
 #include "trainer/checkpoint/format/frame.h"
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/format/states.h"
@@ -19,28 +19,9 @@
 namespace trainyard {
 namespace {
 
-constexpr size_t kPiece = size_t{512} << 10;
-
 template <class... Parts>
 absl::Status Damaged(const InputFile& file, const Parts&... parts) {
   return absl::DataLossError(absl::StrCat(file.path(), ": ", parts...));
-}
-
-// Reads `size` bytes to `to`, or through a small buffer to nowhere, and counts
-// them into the checksum.
-absl::Status ReadChecked(const InputFile& file, uint64_t offset, uint64_t size,
-                         void* to, uint32_t& crc) {
-  std::vector<char> buffer(to == nullptr ? std::min<uint64_t>(size, kPiece)
-                                         : 0);
-  for (uint64_t at = 0; at < size; at += kPiece) {
-    const size_t piece = std::min<uint64_t>(kPiece, size - at);
-    char* const place =
-        to == nullptr ? buffer.data() : static_cast<char*>(to) + at;
-    const absl::Status read = file.ReadAt(offset + at, place, piece);
-    if (!read.ok()) return read;
-    crc = Crc32c(place, piece, crc);
-  }
-  return absl::OkStatus();
 }
 
 // Opens it as it should be: no link, and of the size that the manifest says.
@@ -122,25 +103,30 @@ absl::Status StepReader::ReadTensors(const pb::FileEntry& entry,
   absl::Status status =
       CheckHeader(*file, entry, *header, HexOf(manifest_.save_uuid()));
   if (!status.ok()) return status;
-  uint32_t whole = 0;
-  status = ReadChecked(*file, 0, header->data_begin, nullptr, whole);
-  for (int i = 0; status.ok() && i < entry.tensors_size(); ++i) {
-    const pb::TensorEntry& tensor = entry.tensors(i);
+  std::vector<CheckedPart> parts = {{.size = header->data_begin}};
+  for (int i = 0; i < entry.tensors_size(); ++i) {
     const absl::StatusOr<void*> room =
         room_for(header->tensors[static_cast<size_t>(i)]);
     if (!room.ok()) return room.status();
-    uint32_t crc = 0;
-    status = ReadChecked(*file, tensor.offset(), tensor.size(), *room, crc);
-    if (status.ok() && crc != tensor.crc32c()) {
-      return Damaged(*file, "tensor ", QuotedName(tensor.name()),
+    parts.push_back({.offset = entry.tensors(i).offset(),
+                     .size = entry.tensors(i).size(),
+                     .to = *room});
+  }
+  status = ReadChecked(*file, parts);
+  if (!status.ok()) return status;
+  uint32_t whole = parts[0].crc32c;
+  for (int i = 0; i < entry.tensors_size(); ++i) {
+    const CheckedPart& part = parts[static_cast<size_t>(i) + 1];
+    if (part.crc32c != entry.tensors(i).crc32c()) {
+      return Damaged(*file, "tensor ", QuotedName(entry.tensors(i).name()),
                      " is damaged: its checksum is another");
     }
-    whole = Crc32cCombined(whole, crc, tensor.size());
+    whole = Crc32cCombined(whole, part.crc32c, part.size);
   }
-  if (status.ok() && whole != entry.crc32c()) {
+  if (whole != entry.crc32c()) {
     return Damaged(*file, "its header is damaged: its checksum is another");
   }
-  return status;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> StepReader::ReadBytes(
@@ -149,11 +135,10 @@ absl::StatusOr<std::string> StepReader::ReadBytes(
   if (!file.ok()) return file.status();
   if (file->size() > kMaxFrame) return Damaged(*file, "is too long");
   std::string bytes(file->size(), '\0');
-  uint32_t crc = 0;
-  const absl::Status read =
-      ReadChecked(*file, 0, bytes.size(), bytes.data(), crc);
+  std::vector<CheckedPart> parts = {{.size = bytes.size(), .to = bytes.data()}};
+  const absl::Status read = ReadChecked(*file, parts);
   if (!read.ok()) return read;
-  if (crc != entry.crc32c()) {
+  if (parts[0].crc32c != entry.crc32c()) {
     return Damaged(*file, "is damaged: its checksum is another");
   }
   return bytes;

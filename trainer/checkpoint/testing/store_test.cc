@@ -237,7 +237,11 @@ TEST(CheckpointStoreTest, ProcessesWriteAShareEachAndReadAll) {
                           "state-r00001.safetensors", "state-r00002.pb",
                           "state-r00002.safetensors"));
   EXPECT_THAT(NamesIn(folder), ElementsAre("LOCK", "step-0000000009"));
-  // One process reads what three wrote.
+  // One process reads what three wrote, and sees damage of what it needs not.
+  FlipBit(folder + "/step-0000000009/state-r00002.safetensors", 100);
+  EXPECT_TRUE(
+      absl::IsDataLoss(OpenStore({.directory = folder})->Latest().status()));
+  FlipBit(folder + "/step-0000000009/state-r00002.safetensors", 100);
   const auto single = OpenStore({.directory = folder});
   const absl::StatusOr<Restored> latest = single->Latest();
   ASSERT_TRUE(latest.ok()) << latest.status();

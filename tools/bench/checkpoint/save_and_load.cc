@@ -1,0 +1,150 @@
+// Times saving and loading of a model with AdamW's state: the store, beside the
+// machine's own limits (memcpy, write + fsync, read) and torch::save. Prints
+// "name seconds" lines; compare.py runs it by turns with Python's ways.
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/rand.h>
+#include <absl/flags/flag.h>
+#include <absl/flags/parse.h>
+#include <absl/strings/str_format.h>
+#include <fcntl.h>
+#include <torch/serialize.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/async_writer.h"
+#include "trainer/checkpoint/store.h"
+#include "trainer/main.h"
+#include "trainer/or_throw.h"
+
+ABSL_FLAG(std::string, dir, "/tmp/trainyard-bench", "Emptied and written to.");
+ABSL_FLAG(int64_t, mebibytes, 512, "Of model and optimizer state.");
+
+namespace trainyard {
+namespace {
+
+constexpr int kTensors = 48;  // of each kind
+
+void Time(const char* name, const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - begin;
+  std::puts(absl::StrFormat("%s %.6f", name, spent.count()).c_str());
+}
+
+Checkpoint MakeState() {
+  const int64_t elements =
+      absl::GetFlag(FLAGS_mebibytes) * (1 << 20) / 4 / 3 / kTensors;
+  Checkpoint checkpoint{.step = 1};
+  for (int i = 0; i < kTensors; ++i) {
+    const std::string name = absl::StrFormat("layer%02d.weight", i);
+    checkpoint.tensors["model"].push_back({name, at::rand({elements})});
+    for (const char* moment : {"/exp_avg", "/exp_avg_sq"}) {
+      checkpoint.tensors["optimizer"].push_back(
+          {name + moment, at::rand({elements})});
+    }
+  }
+  return checkpoint;
+}
+
+std::vector<at::Tensor> Flat(const Checkpoint& checkpoint) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& [group, items] : checkpoint.tensors) {
+    for (const NamedTensor& item : items) tensors.push_back(item.tensor);
+  }
+  return tensors;
+}
+
+void Check(bool fine) {
+  if (!fine) throw std::runtime_error("a system call failed");
+}
+
+void RawWrite(const std::string& path, const std::vector<at::Tensor>& tensors) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  Check(file >= 0);
+  for (const at::Tensor& tensor : tensors) {
+    const auto size = static_cast<ssize_t>(tensor.nbytes());
+    Check(write(file, tensor.const_data_ptr(), tensor.nbytes()) == size);
+  }
+  Check(fsync(file) == 0);
+  Check(close(file) == 0);
+}
+
+// Into memory that is new, as that of a program which has just started.
+void PlainRead(const std::string& path,
+               const std::vector<at::Tensor>& tensors) {
+  const int file = open(path.c_str(), O_RDONLY);
+  Check(file >= 0);
+  std::vector<at::Tensor> read_back;
+  for (const at::Tensor& tensor : tensors) {
+    read_back.push_back(at::empty(tensor.sizes()));
+    const auto size = static_cast<ssize_t>(tensor.nbytes());
+    Check(read(file, read_back.back().mutable_data_ptr(), tensor.nbytes()) ==
+          size);
+  }
+  close(file);
+}
+
+int Run() {
+  const std::string folder = absl::GetFlag(FLAGS_dir);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  Checkpoint checkpoint = MakeState();
+  const std::vector<at::Tensor> tensors = Flat(checkpoint);
+
+  std::vector<at::Tensor> copies;
+  for (const at::Tensor& tensor : tensors) copies.push_back(tensor.clone());
+  Time("memcpy", [&] {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      std::memcpy(copies[i].mutable_data_ptr(), tensors[i].const_data_ptr(),
+                  tensors[i].nbytes());
+    }
+  });
+  copies.clear();
+
+  const auto store = OrThrow(CheckpointStore::Open(
+      {.directory = folder + "/run", .keep = {.last = 1}}));
+  {
+    AsyncCheckpointWriter writer(*store);
+    OrThrow(writer.Save(checkpoint));  // the buffers are made
+    OrThrow(writer.Wait());
+    ++checkpoint.step;
+    sync();
+    Time("async_blocked", [&] { OrThrow(writer.Save(checkpoint)); });
+    OrThrow(writer.Wait());
+  }
+  sync();
+  Time("raw_write_fsync", [&] { RawWrite(folder + "/raw", tensors); });
+  std::filesystem::remove(folder + "/raw");
+  sync();
+  ++checkpoint.step;
+  Time("store_save", [&] { OrThrow(store->Save(checkpoint)); });
+  RawWrite(folder + "/raw", tensors);
+  Time("plain_read", [&] { PlainRead(folder + "/raw", tensors); });
+  Time("store_load", [&] { OrThrow(store->Latest()); });
+  std::filesystem::remove(folder + "/raw");
+  sync();
+  Time("torch::save", [&] { torch::save(tensors, folder + "/torch.pt"); });
+  Time("torch::load", [&] {
+    std::vector<at::Tensor> loaded;
+    torch::load(loaded, folder + "/torch.pt");
+  });
+  std::filesystem::remove_all(folder);
+  return 0;
+}
+
+}  // namespace
+}  // namespace trainyard
+
+int main(int argc, char** argv) {
+  absl::ParseCommandLine(argc, argv);
+  return trainyard::Main(trainyard::Run);
+}

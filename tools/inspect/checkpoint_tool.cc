@@ -1,0 +1,214 @@
+#include "tools/inspect/checkpoint_tool.h"
+
+#include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "tools/inspect/checkpoint_report.h"
+#include "tools/inspect/settings.h"
+#include "trainer/checkpoint/folder/run_folder.h"
+#include "trainer/checkpoint/format/step_reader.h"
+#include "trainer/checkpoint/sharded_safetensors.h"
+#include "trainer/checkpoint/step_share.h"
+#include "trainer/checkpoint/store.h"
+#include "trainer/or_throw.h"
+
+namespace trainyard {
+namespace {
+
+constexpr char kUsage[] =
+    R"(Looks at checkpoints. RUN is a run's folder, CKPT one checkpoint's folder
+(run/step-0000000100) or a run's folder, of which the newest is meant.
+
+  checkpoint list RUN
+  checkpoint show CKPT              counters, settings, parts, tensors
+  checkpoint verify RUN|CKPT        reads every byte; exit code 1 if damaged
+  checkpoint diff CKPT CKPT         exit code 1 if anything is different
+  checkpoint export CKPT FOLDER     plain safetensors that any program reads
+      --group=model                 which tensors
+      --max_shard_bytes=5000000000  larger ones become several files and an index
+  checkpoint import FILES RUN       a safetensors file, an index of shards, or a
+      --group=model                 folder with either, as step 0 of a new run
+)";
+
+// Thrown for what a person did wrong: exit code 2.
+class Usage : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+struct Command {
+  std::vector<std::string> paths;
+  Settings settings;
+  std::ostream& out;
+};
+
+bool IsStep(const std::string& path) {
+  return std::filesystem::exists(path + "/manifest.pb");
+}
+
+RunFolder::Listing ListOf(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) {
+    throw std::runtime_error(path + ": there is no such folder");
+  }
+  return OrThrow(OrThrow(RunFolder::Open(path, Access::kRead)).List());
+}
+
+Checkpoint LoadOne(const std::string& path) {
+  if (!IsStep(path)) {
+    return OrThrow(OrThrow(CheckpointStore::Open(
+                               {.directory = path, .access = Access::kRead}))
+                       ->Latest())
+        .checkpoint;
+  }
+  return OrThrow(ReadStep(OrThrow(StepReader::Open(path)), /*rank=*/0));
+}
+
+int List(Command& command) {
+  const RunFolder::Listing listing = ListOf(command.paths[0]);
+  PrintSteps(listing.steps, command.out);
+  for (const auto& [path, status] : listing.bad) {
+    command.out << "DAMAGED " << status.message() << "\n";
+  }
+  return listing.bad.empty() ? 0 : 1;
+}
+
+int Show(Command& command) {
+  PrintCheckpoint(LoadOne(command.paths[0]), command.out);
+  return 0;
+}
+
+int Verify(Command& command) {
+  std::map<std::string, absl::Status> results;
+  if (IsStep(command.paths[0])) {
+    results[command.paths[0]] = absl::OkStatus();
+  } else {
+    const RunFolder::Listing listing = ListOf(command.paths[0]);
+    results = listing.bad;
+    for (const StepInfo& step : listing.steps) results[step.path];
+  }
+  int code = 0;
+  for (auto& [path, status] : results) {
+    if (status.ok()) {
+      const absl::StatusOr<StepReader> step = StepReader::Open(path);
+      status = step.ok() ? step->VerifyAll() : step.status();
+    }
+    if (status.ok()) {
+      command.out << "sound   " << path << "\n";
+    } else {
+      command.out << "DAMAGED " << status.message() << "\n";
+      code = 1;
+    }
+  }
+  command.out << results.size() << " verified\n";
+  return code;
+}
+
+int Diff(Command& command) {
+  const bool same = PrintDifferences(LoadOne(command.paths[0]),
+                                     LoadOne(command.paths[1]), command.out);
+  if (same) command.out << "the same, bit for bit\n";
+  return same ? 0 : 1;
+}
+
+int Export(Command& command) {
+  const std::string group = command.settings.Text("group", "model");
+  const int64_t most =
+      command.settings.Integer("max_shard_bytes", 5'000'000'000);
+  if (most < 1) throw Usage("--max_shard_bytes must be at least 1");
+  const Checkpoint checkpoint = LoadOne(command.paths[0]);
+  const auto tensors = checkpoint.tensors.find(group);
+  if (tensors == checkpoint.tensors.end()) {
+    throw Usage("the checkpoint has no tensors called '" + group + "'");
+  }
+  std::filesystem::create_directories(command.paths[1]);
+  OrThrow(WriteShardedSafetensors(
+      command.paths[1], tensors->second,
+      {.group = group, .max_shard_bytes = static_cast<uint64_t>(most)}));
+  command.out << "wrote " << tensors->second.size() << " tensors to "
+              << command.paths[1] << "\n";
+  return 0;
+}
+
+int Import(Command& command) {
+  Checkpoint checkpoint;
+  std::vector<NamedTensor>& tensors =
+      checkpoint.tensors[command.settings.Text("group", "model")];
+  tensors = OrThrow(ReadShardedSafetensors(command.paths[0]));
+  const auto store =
+      OrThrow(CheckpointStore::Open({.directory = command.paths[1]}));
+  if (!OrThrow(store->List()).empty()) {
+    throw Usage(command.paths[1] + " has checkpoints already");
+  }
+  OrThrow(store->Save(checkpoint));
+  command.out << "imported " << tensors.size() << " tensors into "
+              << command.paths[1] << "\n";
+  return 0;
+}
+
+struct Action {
+  size_t paths;
+  std::function<int(Command&)> run;
+};
+
+const std::map<std::string, Action>& Actions() {
+  static const auto* const actions = new std::map<std::string, Action>{
+      {"list", {1, List}}, {"show", {1, Show}},     {"verify", {1, Verify}},
+      {"diff", {2, Diff}}, {"export", {2, Export}}, {"import", {2, Import}},
+  };
+  return *actions;
+}
+
+int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
+  std::vector<std::string> words;
+  std::vector<std::string> flags;
+  for (const std::string& argument : arguments) {
+    (argument.substr(0, 2) == "--" ? flags : words).push_back(argument);
+  }
+  Settings settings(flags);
+  if (settings.Flag("help")) {
+    out << kUsage;
+    return 0;
+  }
+  if (words.empty()) throw Usage("no command is given; see --help");
+  const auto action = Actions().find(words[0]);
+  if (action == Actions().end()) {
+    throw Usage("'" + words[0] + "' is no command; see --help");
+  }
+  words.erase(words.begin());
+  if (words.size() != action->second.paths) {
+    throw Usage(absl::StrCat(action->first, " takes ", action->second.paths,
+                             " paths, not ", words.size()));
+  }
+  Command command{words, settings, out};
+  // Before anything is done: each command says what it takes.
+  if (action->first == "export") command.settings.Has("max_shard_bytes");
+  if (action->first == "export" || action->first == "import") {
+    command.settings.Has("group");
+  }
+  command.settings.CheckAllUsed(action->first);
+  return action->second.run(command);
+}
+
+}  // namespace
+
+int RunCheckpointTool(const std::vector<std::string>& arguments,
+                      std::ostream& out, std::ostream& err) {
+  try {
+    return RunTool(arguments, out);
+  } catch (const std::invalid_argument& error) {
+    err << "checkpoint: " << error.what() << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    err << "checkpoint: " << error.what() << "\n";
+    return 1;
+  }
+}
+
+}  // namespace trainyard

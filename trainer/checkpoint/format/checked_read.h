@@ -1,0 +1,34 @@
+// Reads parts of a file and computes the checksum of each on the way, by
+// several threads if there is much to read. Free of libtorch.
+//
+//   std::vector<CheckedPart> parts = {{.offset = 0, .size = 8, .to = buffer}};
+//   absl::Status read = ReadChecked(file, parts);
+//   // parts[0].crc32c
+//
+// Thread-safe.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_FORMAT_CHECKED_READ_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_FORMAT_CHECKED_READ_H_
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "trainer/checkpoint/input_file.h"
+
+namespace trainyard {
+
+struct CheckedPart {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  // Where the bytes go; nullptr: only their checksum is wanted.
+  void* to = nullptr;
+  uint32_t crc32c = 0;
+};
+
+absl::Status ReadChecked(const InputFile& file,
+                         std::vector<CheckedPart>& parts);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_FORMAT_CHECKED_READ_H_
