@@ -191,8 +191,8 @@ void Trainer::RunStep(Run& run, int64_t batches_left) {
   }
   const int64_t position = run.loader.position();
   const AnyBatch batch = run.loader.Next()->To(backend_.device());
-  const StepOutput output = run.steps->Run(batch, batches_left,
-                                           run.loader.position() - position);
+  const StepOutput output =
+      run.steps->Run(batch, batches_left, run.loader.position() - position);
   AddMeans(run.epoch_means, output);
   if (run.reports) AddMeans(run.report_means, output);
   ++run.progress.batches;

@@ -17,9 +17,9 @@
 #include "callbacks/terminate_on_nan.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/error_message.h"
-#include "trainer/line_rig.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
+#include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {

@@ -18,8 +18,8 @@
 #include "schedulers/plateau.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/error_message.h"
-#include "trainer/line_rig.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-#include "trainer/line_rig.h"
+#include "trainer/testing/line_rig.h"
 
 #include <ATen/Context.h>
 #include <ATen/ops/randn.h>

@@ -15,8 +15,8 @@
 #include "backends/make_backend.h"
 #include "schedulers/plateau.h"
 #include "trainer/data/sampler.h"
-#include "trainer/line_rig.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {

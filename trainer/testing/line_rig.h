@@ -3,8 +3,8 @@
 //
 //   LineRig rig;
 //   rig.trainer().Train({.data = LinePoints(10), .num_epochs = 1});
-#ifndef TRAINYARD_TRAINER_LINE_RIG_H_
-#define TRAINYARD_TRAINER_LINE_RIG_H_
+#ifndef TRAINYARD_TRAINER_TESTING_LINE_RIG_H_
+#define TRAINYARD_TRAINER_TESTING_LINE_RIG_H_
 
 #include <ATen/core/Tensor.h>
 
@@ -41,4 +41,4 @@ class LineRig {
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_TRAINER_LINE_RIG_H_
+#endif  // TRAINYARD_TRAINER_TESTING_LINE_RIG_H_

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/line_rig.h"
+#include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {

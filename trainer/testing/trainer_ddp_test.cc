@@ -11,7 +11,7 @@
 
 #include "backends/make_backend.h"
 #include "tools/launch/testing/test_rank.h"
-#include "trainer/line_rig.h"
+#include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "schedulers/cosine.h"
-#include "trainer/line_rig.h"
+#include "trainer/testing/line_rig.h"
 
 namespace trainyard {
 namespace {
