@@ -105,7 +105,9 @@ RunResult Trainer::Train(const TrainOptions& options) {
     item.optimizer->ZeroGrad();
   }
   run.steps.emplace(std::move(parts), options.clip, &run.schedules);
-  run.reports = callbacks_.Hears<Report>() && !options.report.never();
+  // Reports are read from all processes, also for a listener on one of them.
+  run.reports = !options.report.never() &&
+                backend_.collectives().Any(callbacks_.Hears<Report>());
   if (options.reset_history) history_->Reset();
   control_.Reset();
   try {
