@@ -75,5 +75,7 @@ TORCH_FREE = [
     "//trainer/data:ordered_workers",
     "//trainer/data:partition",
     "//trainer/data:sample_random",
+    "//trainer/data/datasets:csv_reader",
     "//trainer/data/datasets:mapped_file",
+    "//trainer/data/images:image",
 ]

@@ -26,13 +26,7 @@ class Mapped final : public Dataset {
 
   AnyBatch GatherIn(int64_t epoch, const at::Tensor& indices) const override {
     BatchRandom random;
-    if (wants_random_) {
-      const at::Tensor contiguous = indices.contiguous();
-      const int64_t* const index = contiguous.const_data_ptr<int64_t>();
-      random.reserve(static_cast<size_t>(contiguous.numel()));
-      for (int64_t row = 0; row < contiguous.numel(); ++row)
-        random.emplace_back(SampleKey(seed_, epoch, index[row]));
-    }
+    if (wants_random_) random = BatchRandomOf(indices, seed_, epoch);
     return function_(data_->GatherIn(epoch, indices), random);
   }
 

@@ -8,7 +8,7 @@
 //   MapBatches<Example>(
 //       data,
 //       [](Example e, BatchRandom& random) {
-//         return Example{RandomFlip(e.input, random), e.target};
+//         return Example{RandomFlip(e.input, {}, random), e.target};
 //       },
 //       /*seed=*/1);
 //
@@ -23,16 +23,12 @@
 #include <functional>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "trainer/data/batch.h"
 #include "trainer/data/dataset.h"
-#include "trainer/data/sample_random.h"
+#include "trainer/data/transforms/batch_random.h"
 
 namespace trainyard {
-
-// For row i of a batch: [i].
-using BatchRandom = std::vector<SampleRandom>;
 
 // As MapBatches, on any batch. `random` is empty unless wanted.
 using AnyBatchFunction = std::function<AnyBatch(AnyBatch, BatchRandom& random)>;

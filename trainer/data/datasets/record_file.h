@@ -18,15 +18,13 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "trainer/data/dataset.h"
+#include "trainer/data/map_batch.h"
 
 namespace trainyard {
-
-using MapBatch = std::map<std::string, at::Tensor>;
 
 struct RecordField {
   // Key in the batch. REQUIRES: each once.

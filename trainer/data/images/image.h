@@ -1,0 +1,35 @@
+// DecodeImage turns the bytes of a PNG or JPEG file into pixels. What kind it
+// is is told by the content. Free of libtorch.
+//
+//   absl::StatusOr<Image> image = DecodeImage(bytes, /*channels=*/3);
+//
+// Thread-safe.
+#ifndef TRAINYARD_TRAINER_DATA_IMAGES_IMAGE_H_
+#define TRAINYARD_TRAINER_DATA_IMAGES_IMAGE_H_
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+struct Image {
+  size_t height = 0;
+  size_t width = 0;
+  size_t channels = 0;
+  // Row by row, the channels of a pixel together.
+  std::vector<uint8_t> pixels;
+};
+
+// As grey (1 channel) or RGB (3 channels), whatever the file has; what a PNG
+// lets shine through is put onto black. DataLoss if it does not decode or is
+// cut short, InvalidArgument if it is neither PNG nor JPEG, ResourceExhausted
+// above 2^28 pixels. REQUIRES: channels is 1 or 3.
+absl::StatusOr<Image> DecodeImage(std::string_view bytes, int channels);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_DATA_IMAGES_IMAGE_H_
