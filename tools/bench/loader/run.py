@@ -2,12 +2,14 @@
 """Throughput of loaders side by side: C++ (loader.cc) and Python (python_loader.py).
 
     tools/bazel build //tools/bench/loader
-    python3 tools/bench/loader/run.py [--python=PYTHON] [--rounds=5]
+    python3 tools/bench/loader/run.py [--python=PYTHON] [--rounds=5] [--first]
 
 Each round runs every loader once, one after the other, in a process of its own; a table
 of the medians follows, with the medians of each round's ratios: what slows the machine
 down for a while slows down both sides of a ratio. PYTHON has PyPI's torch; without it
-Python's rows are left out.
+Python's rows are left out. --first (root only) runs them before everything else on the
+machine (chrt), for machines that are busy: what two threads gain cannot be seen there
+otherwise.
 """
 
 import argparse
@@ -46,10 +48,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--python")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--first", action="store_true")
     args = parser.parse_args()
-    commands = [[BINARY, f"--only={name}", "--turns=5"] for name in CPP]
+    commands = [[BINARY, f"--only={name}", "--turns=3"] for name in CPP]
     if args.python:
         commands += [[args.python, HERE / "python_loader.py", workers] for workers in (0, 2)]
+    if args.first:
+        commands = [["chrt", "--rr", "1", *command] for command in commands]
     rates, meaning = {}, {}
     for _ in range(args.rounds):
         for command in commands:
