@@ -43,7 +43,7 @@ TEST(OutputCollectorTest, AScalarIsARowFromTheFirstStepOn) {
 TEST(OutputCollectorTest, KeepsNeitherTheGraphNorTheMemory) {
   OutputCollector outputs;
   at::Tensor w = at::ones({2}).requires_grad_();
-  outputs.Collect(w * 2);
+  outputs.Collect(w.mul(2));
   EXPECT_FALSE(outputs.All()[0].requires_grad());
   at::Tensor reused = at::ones({2});
   outputs.Reset();

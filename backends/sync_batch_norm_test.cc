@@ -30,7 +30,7 @@ at::Tensor OwnRows(const at::Tensor& whole, const Collectives& all) {
 }
 
 void ExpectClose(const at::Tensor& actual, const at::Tensor& expected) {
-  EXPECT_TRUE(at::allclose(actual, expected, 1e-5, 1e-6))
+  EXPECT_TRUE(at::allclose(actual, expected, 1e-9, 1e-10))
       << actual << " instead of " << expected;
 }
 
@@ -39,10 +39,14 @@ void ExpectClose(const at::Tensor& actual, const at::Tensor& expected) {
 template <class BatchNorm>
 void CompareWithWholeBatch(Collectives& all, at::IntArrayRef sizes) {
   at::manual_seed(3);  // the same data on all ranks
-  const at::Tensor whole = (at::randn(sizes) * 3 + 100).requires_grad_();
-  const at::Tensor direction = at::randn(sizes);
+  // Far from zero: sums of squares would lose what matters.
+  const at::Tensor whole =
+      (at::randn(sizes, at::kDouble) * 3 + 100).requires_grad_();
+  const at::Tensor direction = at::randn(sizes, at::kDouble);
   BatchNorm plain(4);
   SyncBatchNorm sync(4);
+  plain->to(at::kDouble);
+  sync->to(at::kDouble);
   sync->Use(&all);
   const at::Tensor expected = plain->forward(whole);
   (expected * direction).sum().backward();
@@ -55,7 +59,7 @@ void CompareWithWholeBatch(Collectives& all, at::IntArrayRef sizes) {
   // Summed by ddp.
   at::Tensor weight_gradient = sync->parameters()[0].grad().clone();
   all.AllReduce(weight_gradient, ReduceOp::kSum);
-  EXPECT_TRUE(at::allclose(weight_gradient, plain->weight.grad(), 1e-4, 1e-4));
+  ExpectClose(weight_gradient, plain->weight.grad());
   for (const auto& buffer : plain->named_buffers()) {
     ExpectClose(*sync->named_buffers().find(buffer.key()), buffer.value());
   }

@@ -1,14 +1,13 @@
 #include "backends/sync_batch_normalize.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace trainyard {
@@ -125,7 +124,9 @@ at::Tensor SyncBatchNormalize(const at::Tensor& input,
   TORCH_CHECK_VALUE(input.dim() >= 2, "SyncBatchNorm: the input has shape ",
                     input.sizes(), ", not N x C x ...");
   // Half precision is normalised in single.
-  const at::Tensor x = input.to(at::kFloat);
+  const at::ScalarType type =
+      input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  const at::Tensor x = input.to(type);
   const Moments moments = [&] {
     const at::NoGradGuard no_gradients;
     return AllMoments(x, collectives);
@@ -136,7 +137,7 @@ at::Tensor SyncBatchNormalize(const at::Tensor& input,
   Track(tensors, moments);
   const at::Tensor inverse = moments.variance.add(tensors.eps).rsqrt();
   const auto or_constant = [&](const at::Tensor& tensor, double value) {
-    return tensor.defined() ? tensor.to(at::kFloat)
+    return tensor.defined() ? tensor.to(type)
                             : at::full({x.size(1)}, value, x.options());
   };
   return Normalize::apply(x, or_constant(tensors.weight, 1),

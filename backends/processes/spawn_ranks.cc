@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 #include "backends/processes/listening_socket.h"
 
@@ -27,11 +28,13 @@ std::vector<std::string> Variables(int rank, int count, int port,
                                    int store_fd) {
   std::vector<std::string> all;
   for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view variable = *each;
     // Bazel's own would make each rank report to the same files.
-    if (std::strncmp(*each, "TEST_SHARD", 10) != 0 &&
-        std::strncmp(*each, "XML_OUTPUT_FILE=", 16) != 0 &&
-        std::strncmp(*each, "GTEST_OUTPUT=", 13) != 0) {
-      all.emplace_back(*each);
+    if (!variable.starts_with("TEST_SHARD") &&
+        !variable.starts_with("TEST_PREMATURE_EXIT_FILE=") &&
+        !variable.starts_with("XML_OUTPUT_FILE=") &&
+        !variable.starts_with("GTEST_OUTPUT=")) {
+      all.emplace_back(variable);
     }
   }
   const std::string r = std::to_string(rank);

@@ -7,8 +7,9 @@
 
 MLP 784-1024-1024-10, AdamW, batch 128 per rank, one thread each. All programs stay alive and
 take short turns one after the other, so that whatever slows the machine down slows all of them;
-ratios are of turns that follow each other, and the median counts. --trace=FILE also writes a
-Chrome trace and says how much of the exchange of gradients the backward pass hid.
+ratios are of turns that follow each other, and the median counts. Processor time is that of all
+threads of all ranks, which other programs disturb less. --trace=FILE also writes a Chrome trace
+and says how much of the exchange of gradients the backward pass hid.
 """
 
 import argparse
@@ -48,11 +49,21 @@ class Program:
         if ours:
             listening.close()
 
+    def processor_seconds(self):
+        ticks = 0
+        for rank in self.ranks:
+            with open(f"/proc/{rank.pid}/stat", encoding="ascii") as file:
+                fields = file.read().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])  # user and system
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def turn(self, steps):
-        """Milliseconds per step of the slowest rank."""
+        """Milliseconds per step: of the slowest rank, and of processor time in all."""
+        before = self.processor_seconds()
         for rank in self.ranks:
             print(steps, file=rank.stdin, flush=True)
-        return max(float(rank.stdout.readline()) for rank in self.ranks)
+        slowest = max(float(rank.stdout.readline()) for rank in self.ranks)
+        return slowest, (self.processor_seconds() - before) * 1000 / steps
 
     def end(self):
         for rank in self.ranks:
@@ -90,16 +101,20 @@ def main():
         Program("Python DDP, AdamW(fused=True)", [flags.python, script, "fused"], flags.ranks),
         Program("Python DDP, AdamW()", [flags.python, script, "default"], flags.ranks),
     ]
-    times = [[] for _ in programs]
+    turns = [[] for _ in programs]
     for turn in range(flags.turns + 1):
-        for program, own in zip(programs, times):
+        for program, own in zip(programs, turns):
             milliseconds = program.turn(flags.steps)
             if turn > 0:  # the first one warms up
                 own.append(milliseconds)
-    print("%-32s %9s  %s" % ("", "ms/step", "trainyard's ratio to it"))
-    for program, own in zip(programs, times):
-        ratio = statistics.median(a / b for a, b in zip(times[0], own))
-        print("%-32s %9.3f  %.3f" % (program.name, statistics.median(own), ratio))
+    print("%-32s %9s %7s %15s %7s" % ("", "ms/step", "ratio", "processor ms", "ratio"))
+    for program, own in zip(programs, turns):
+        row = []
+        for kind in (0, 1):
+            row.append(statistics.median(t[kind] for t in own))
+            row.append(statistics.median(a[kind] / b[kind] for a, b in zip(turns[0], own)))
+        print("%-32s %9.2f %7.3f %15.2f %7.3f" % (program.name, *row))
+    print("ratio: trainyard's time by this program's")
     codes = [code for program in programs for code in program.end()]
     if any(codes):
         raise SystemExit("a rank ended with %s" % max(codes))
