@@ -6,6 +6,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,8 +42,9 @@ Metrics EvaluateByBatch(const EvaluationParts& parts, Loader& loader,
   EvalMetrics metrics(parts.task.EvalReducers());
   loader.StartEpoch(0);
   while (state.batch_idx < batches) {
-    const AnyBatch batch = loader.Next()->To(parts.backend.device());
-    if (batch.size() == 0) break;  // nothing left for this process
+    const std::optional<AnyBatch> next = loader.Next();
+    if (next->size() == 0) break;  // nothing left for this process
+    const AnyBatch batch = next->WithoutPadding().To(parts.backend.device());
     parts.callbacks.Fire(EvalStepStart{state, batch});
     StepOutput output;
     parts.backend.Forward(
