@@ -116,6 +116,7 @@ RunResult Trainer::Train(const TrainOptions& options) {
   } catch (const std::exception& e) {
     run.result.ending = RunEnding::kError;
     run.result.message = ErrorMessage(e);
+    backend_.collectives().Abandon(run.result.message);
     EndRun(run);  // what it throws now is a consequence; the cause is thrown on
     throw;
   }
@@ -132,6 +133,7 @@ void Trainer::RunEpochs(Run& run) {
     run.result.message = "the run was finished before; there is nothing to do";
   }
   callbacks_.Fire(RunStart{run.config, run.result.state});
+  if (run.report_due) ReportMeans(run);
   while (run.result.state.epoch < num_epochs) {
     if (!RunEpoch(run)) return EndEarly(run);
   }
@@ -212,13 +214,13 @@ bool Trainer::DoWhatIsDue(Run& run, const Progress& before) {
       if (ShouldEnd(run)) return true;
     }
   }
+  run.report_due =
+      run.reported_at != now && run.options.report.Due(before, run.progress);
   if (run.saved_at != now &&
       run.options.checkpoint.every.Due(before, run.progress)) {
     SaveCheckpoint(run, /*finished=*/false);
   }
-  if (run.reported_at != now && run.options.report.Due(before, run.progress)) {
-    ReportMeans(run);
-  }
+  if (run.report_due) ReportMeans(run);
   return ShouldEnd(run);
 }
 
@@ -254,6 +256,7 @@ void Trainer::EvaluateAll(Run& run) {
 
 void Trainer::ReportMeans(Run& run) {
   run.reported_at = run.progress.batches;
+  run.report_due = false;
   if (!run.reports) return;
   Metrics metrics;
   for (const auto& [name, value] : run.report_means.Read(backend_)) {

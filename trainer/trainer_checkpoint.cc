@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/parts/rng_state.h"
@@ -30,8 +31,7 @@ std::string Named(const char* prefix, const std::string& name) {
   return prefix + name;
 }
 
-State CountersOf(const StepState& state, const Progress& progress,
-                 int64_t evaluated_at, int64_t reported_at) {
+State CountersOf(const StepState& state, const Progress& progress) {
   State counters;
   counters.Set("batch_idx", state.batch_idx);
   counters.Set("optimizer_step", state.optimizer_step);
@@ -40,8 +40,6 @@ State CountersOf(const StepState& state, const Progress& progress,
   counters.Set("batches", progress.batches);
   counters.Set("epochs", progress.epochs);
   counters.Set("seconds", progress.seconds);
-  counters.Set("evaluated_at", evaluated_at);
-  counters.Set("reported_at", reported_at);
   return counters;
 }
 
@@ -134,8 +132,11 @@ void WarnOfChanges(const std::map<std::string, std::string>& before,
 
 // What moves with every batch.
 std::map<std::string, State> Trainer::CollectPosition(const Run& run) const {
-  return {{"counters", CountersOf(run.result.state, run.progress,
-                                  run.evaluated_at, run.reported_at)},
+  State counters = CountersOf(run.result.state, run.progress);
+  counters.Set("evaluated_at", run.evaluated_at);
+  counters.Set("reported_at", run.reported_at);
+  counters.Set("report_due", static_cast<int64_t>(run.report_due));
+  return {{"counters", std::move(counters)},
           {"loader", run.loader.SaveState()},
           {"rng", SaveRngState()}};
 }
@@ -213,6 +214,7 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   run.samples_before = run.progress.samples;
   run.evaluated_at = counters.Get<int64_t>("evaluated_at");
   run.reported_at = counters.Get<int64_t>("reported_at");
+  run.report_due = counters.Get<int64_t>("report_due") != 0;
   run.saved_at = run.progress.batches;
   run.eval_metrics = checkpoint.metrics;
   run.loader.LoadState(PartOf(checkpoint, from + "loader"));

@@ -56,6 +56,9 @@ struct Trainer::Run {
   // In batches of the run: where the last ones were made; -1: nowhere.
   int64_t evaluated_at = -1;
   int64_t reported_at = 0;
+  // Whether a report comes right after the checkpoint being made: a run that
+  // goes on from there makes it.
+  bool report_due = false;
   int64_t saved_at = -1;
   double eval_seconds = 0;
   // What stood where at the start of the window under way, for a run that is

@@ -16,6 +16,7 @@
 #include "backends/make_backend.h"
 #include "schedulers/cosine.h"
 #include "schedulers/plateau.h"
+#include "trainer/checkpoint/folder/step_names.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/error_message.h"
 #include "trainer/optim/adamw.h"
@@ -66,19 +67,25 @@ class StepCounter final : public Callback, public Stateful {
   void OnStepEnd(const StepEnd&, Control& control) override {
     if (++steps == stop_at_) control.RequestStop("the test says so");
   }
+  void OnReport(const Report& e, Control&) override {
+    reports.push_back(e.metrics.at("train_loss"));
+  }
   void OnCheckpointLoaded(const CheckpointLoaded& e, Control&) override {
     loaded = e.path;
   }
   State SaveState() const override {
     State state;
     state.Set("steps", steps);
+    state.Set("reports", reports);
     return state;
   }
   void LoadState(const State& state) override {
     steps = state.Get<int64_t>("steps");
+    reports = state.Get<std::vector<double>>("reports");
   }
 
   int64_t steps = 0;
+  std::vector<double> reports;
   std::string loaded;
 
  private:
@@ -90,7 +97,7 @@ struct Outcome {
   uint32_t crc = 0;
   int64_t steps = 0;
   std::string loaded;
-  std::vector<double> losses, eval_losses, hidden;
+  std::vector<double> losses, eval_losses, hidden, reports;
 };
 
 class ResumeTest : public ::testing::Test {
@@ -134,6 +141,7 @@ class ResumeTest : public ::testing::Test {
     outcome.crc = StateCrc32c(all);
     outcome.steps = counter.steps;
     outcome.loaded = counter.loaded;
+    outcome.reports = counter.reports;
     outcome.losses = trainer.history().Values("train_loss");
     outcome.hidden = trainer.history().Values("train_hidden");
     outcome.eval_losses = trainer.history().Values("eval_loss");
@@ -168,6 +176,24 @@ TEST_F(ResumeTest, EndsEqualWhereverItWasStopped) {
       EXPECT_EQ(resumed.hidden, straight.hidden);
       EXPECT_EQ(resumed.eval_losses, straight.eval_losses);
     }
+  }
+}
+
+// Killed after its last checkpoint: whatever was due beside that is made good.
+TEST_F(ResumeTest, GoesOnFromEveryCheckpointWithEveryReport) {
+  TrainOptions options = Options();
+  options.report = Every(Batches(2));
+  options.checkpoint.every = Every(Batches(1));
+  options.checkpoint.keep.last = 0;
+  const Outcome straight = Train(options);
+  for (int64_t step = 1; step < 9; ++step) {
+    for (int64_t later = step + 1; later <= 9; ++later) {
+      std::filesystem::remove_all(folder_ + "/" + StepName(later));
+    }
+    const Outcome resumed = Train(options, -1, /*seed=*/2);
+    EXPECT_EQ(resumed.crc, straight.crc) << "from step " << step;
+    EXPECT_EQ(resumed.reports, straight.reports) << "from step " << step;
+    EXPECT_EQ(resumed.losses, straight.losses);
   }
 }
 
