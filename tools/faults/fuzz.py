@@ -73,13 +73,15 @@ def fuzz(work: pathlib.Path, parser: str, seconds: int) -> bool:
 
 
 def minimize(work: pathlib.Path, parser: str, most: int) -> None:
-    """Keeps of the corpus what adds coverage, the smallest files first, at most `most`."""
+    """Keeps of the corpus what adds coverage: about `most` files, of all sizes up to 2 KiB."""
     reduced = work / f"{parser}-reduced"
     shutil.rmtree(reduced, ignore_errors=True)
     reduced.mkdir()
     run(work / parser, "-merge=1", reduced, CORPUS / parser, work / f"{parser}-corpus", capture_output=True,
         env={"LLVM_PROFILE_FILE": "/dev/null"})
-    for path in sorted(reduced.iterdir(), key=lambda path: path.stat().st_size)[:most]:
+    small = [path for path in reduced.iterdir() if path.stat().st_size <= 2048]
+    small.sort(key=lambda path: (path.stat().st_size, path.name))
+    for path in small[::max(1, len(small) // most)]:
         shutil.copy(path, CORPUS / parser / path.name)
 
 
