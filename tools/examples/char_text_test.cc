@@ -29,7 +29,7 @@ TEST(CharTextTest, ReadsParagraphsAndKeepsEveryTenth) {
   EXPECT_EQ(text.Decode(RowOf(text.train, 0)), "ab cd ");
   EXPECT_EQ(RowOf(text.train, 0)[0], kPadding);
   EXPECT_EQ(text.Decode(RowOf(text.test, 1)), "abcdef");
-  EXPECT_EQ(text.Decode(RowOf(text.train, 18)), " gh");
+  EXPECT_EQ(text.Decode(RowOf(text.train, 18)), "gh");
 }
 
 TEST(CharTextTest, RefusesWhatHasNothingToRead) {

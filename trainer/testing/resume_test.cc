@@ -126,7 +126,7 @@ class ResumeTest : public ::testing::Test {
     at::manual_seed(seed);
     auto task = std::make_unique<NoisyTask>();
     AdamW &body = task->body, &head = task->head;
-    const auto backend = MakeBackend("sp");
+    const auto backend = MakeBackend(backend_, {.amp = {.dtype = at::kHalf}});
     Trainer trainer(std::move(task), *backend);
     StepCounter counter(stop_at);
     trainer.Add(counter);
@@ -148,10 +148,27 @@ class ResumeTest : public ::testing::Test {
     return outcome;
   }
 
+  std::string backend_ = "sp";
   std::string folder_ =
       ::testing::TempDir() + "/" +
       ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
+
+// In half precision the scale of the loss goes on, too.
+TEST_F(ResumeTest, EndsEqualInHalfPrecision) {
+  backend_ = "sp-amp";
+  TrainOptions unsaved = Options();
+  unsaved.checkpoint = {};
+  unsaved.resume = Resume::kNever;
+  const Outcome straight = Train(unsaved);
+  for (int64_t stop = 1; stop < 15; ++stop) {
+    SetUp();
+    Train(Options(), stop);
+    const Outcome resumed = Train(Options(), -1, /*seed=*/2);
+    EXPECT_EQ(resumed.crc, straight.crc) << "stopped at " << stop;
+    EXPECT_EQ(resumed.losses, straight.losses) << "stopped at " << stop;
+  }
+}
 
 TEST_F(ResumeTest, EndsEqualWhereverItWasStopped) {
   TrainOptions unsaved = Options();

@@ -98,7 +98,7 @@ class ResumeDdpTest : public ::testing::Test {
 
 TEST_F(ResumeDdpTest, EndsEqualWhereverItWasStopped) {
   const Outcome straight = Train(Options(), &Ddp());
-  for (const int64_t stop : {1, 2, 4, 7}) {  // 4 batches per epoch
+  for (int64_t stop = 1; stop < 12; ++stop) {  // 4 batches per epoch
     Ddp().collectives().Barrier();
     if (Ddp().rank() == 0) std::filesystem::remove_all(folder_);
     Ddp().collectives().Barrier();
