@@ -28,10 +28,32 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
   }
 }
 
-void EarlyStopping::OnRunStart(const RunStart& e, Control&) {
+State EarlyStopping::SaveState() const {
+  State state;
+  if (best_) state.Set("best", *best_);
+  state.Set("best_epoch", best_epoch_);
+  state.Set("waited", waited_);
+  state.Set("judged", static_cast<int64_t>(judged_));
+  return state;
+}
+
+void EarlyStopping::LoadState(const State& state) {
+  state.CheckVersion(1);
+  const auto best_epoch = state.Get<int64_t>("best_epoch");
+  const auto waited = state.Get<int64_t>("waited");
+  judged_ = static_cast<size_t>(state.Get<int64_t>("judged"));
+  best_.reset();
+  if (state.Has("best")) best_ = state.Get<double>("best");
+  best_epoch_ = best_epoch;
+  waited_ = waited;
+  goes_on_ = true;
+}
+
+void EarlyStopping::OnRunStart(const RunStart& e, Control& control) {
   in_run_ = true;
   evaluated_ = false;
   num_epochs_ = e.config.num_epochs;
+  if (std::exchange(goes_on_, false)) return StopIfPatienceIsOut(control);
   judged_ = 0;
   waited_ = 0;
   if (!options_.reset_on_run) return;
@@ -70,7 +92,12 @@ void EarlyStopping::Judge(double value, const StepState& state,
     waited_ = 0;
     return;
   }
-  if (++waited_ < options_.patience) return;
+  ++waited_;
+  StopIfPatienceIsOut(control);
+}
+
+void EarlyStopping::StopIfPatienceIsOut(Control& control) const {
+  if (waited_ < options_.patience) return;
   const std::string best =
       best_ ? ReadableValue(*best_) + " of epoch " + std::to_string(best_epoch_)
             : "nan";

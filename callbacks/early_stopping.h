@@ -20,6 +20,7 @@
 #include "callbacks/callback.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 
@@ -38,7 +39,7 @@ struct EarlyStoppingOptions {
   bool reset_on_run = true;
 };
 
-class EarlyStopping final : public Callback {
+class EarlyStopping final : public Callback, public Stateful {
  public:
   // Throws std::invalid_argument, which names the option, for a bad one.
   explicit EarlyStopping(EarlyStoppingOptions options = {});
@@ -46,12 +47,17 @@ class EarlyStopping final : public Callback {
   // After the callbacks that record what is watched, before those that print.
   int priority() const override { return 50; }
 
-  void OnRunStart(const RunStart& e, Control&) override;
+  void OnRunStart(const RunStart& e, Control& control) override;
   void OnEvalEnd(const EvalEnd& e, Control& control) override;
   // This and OnRunEnd throw std::invalid_argument, which lists the metrics
   // there are, if what is watched was not recorded although it could have been.
   void OnEpochEnd(const EpochEnd& e, Control& control) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
+
+  // Best value and patience spent: a run that goes on from a checkpoint is
+  // judged as if it had never stopped, and at once if it was stopped by this.
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
   // The best value so far; none before the first one that is a number.
   std::optional<double> best() const { return best_; }
@@ -61,12 +67,15 @@ class EarlyStopping final : public Callback {
  private:
   void Judge(double value, const StepState& state, Control& control);
   bool Improves(double value) const;
+  void StopIfPatienceIsOut(Control& control) const;
   [[noreturn]] void ThrowMissing(const RunHistory& history) const;
 
   EarlyStoppingOptions options_;
   // Evaluations outside of runs are no part of a trend.
   bool in_run_ = false;
   bool evaluated_ = false;
+  // The next run is the rest of one that was saved.
+  bool goes_on_ = false;
   int64_t num_epochs_ = 0;
   std::optional<double> best_;
   int64_t best_epoch_ = 0;

@@ -70,6 +70,42 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OnlyNan", {.patience = 2}, {kNan, kNan, 4}, 2}),
     [](const auto& tested) { return tested.param.name; });
 
+// Saved after each epoch of a run that stops after its fourth: the rest of it,
+// in another object, stops there too, and from there on at once.
+TEST(EarlyStoppingFactsTest, ARunThatGoesOnIsJudgedAsIfItHadNeverStopped) {
+  const std::vector<double> values = {5, 4, 6, 7, 1, 1};
+  for (int64_t saved_after = 0; saved_after <= 4; ++saved_after) {
+    EarlyStopping before({.patience = 2}), after({.patience = 2});
+    if (saved_after > 0) {
+      FakeRun first(Measuring(
+          "eval_loss", {values.begin(), values.begin() + saved_after}));
+      first.Add(before);
+      first.Play();
+    }
+    after.LoadState(before.SaveState());
+    EXPECT_EQ(after.best(), before.best());
+    Control control;
+    const RunConfig config{.num_epochs = 6};
+    StepState state{.epoch = saved_after};
+    after.OnRunStart({config, state}, control);
+    InMemoryRunHistory history;
+    for (int64_t i = 0; i < saved_after; ++i) {
+      history.Update("eval_loss", values[static_cast<size_t>(i)]);
+    }
+    while (!control.stop_requested()) {
+      const double value = values[static_cast<size_t>(state.epoch)];
+      history.Update("eval_loss", value);
+      after.OnEvalEnd({state, "eval", {{"eval_loss", value}}}, control);
+      after.OnEpochEnd({state, history}, control);
+      ++state.epoch;
+    }
+    EXPECT_EQ(state.epoch, 4) << "saved after " << saved_after;
+    EXPECT_EQ(control.reason(),
+              "eval_loss has not improved on 4.0000 of epoch 2 in 2 "
+              "evaluations");
+  }
+}
+
 TEST(EarlyStoppingFactsTest, HeaderExample) {
   FakeRun run(Measuring("eval_loss", {5, 3, 4, 4, 4, 4}));
   EarlyStopping& stopper = run.Add(EarlyStopping({.patience = 3}));
