@@ -77,8 +77,8 @@ TEST(EarlyStoppingFactsTest, ARunThatGoesOnIsJudgedAsIfItHadNeverStopped) {
   for (int64_t saved_after = 0; saved_after <= 4; ++saved_after) {
     EarlyStopping before({.patience = 2}), after({.patience = 2});
     if (saved_after > 0) {
-      FakeRun first(Measuring(
-          "eval_loss", {values.begin(), values.begin() + saved_after}));
+      FakeRun first(Measuring("eval_loss",
+                              {values.begin(), values.begin() + saved_after}));
       first.Add(before);
       first.Play();
     }

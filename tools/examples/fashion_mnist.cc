@@ -3,6 +3,7 @@
 //   tools/bazel run //tools/examples:fashion_mnist -- --epochs=5
 #include <ATen/Context.h>
 #include <absl/flags/flag.h>
+#include <absl/strings/str_format.h>
 
 #include <string>
 
@@ -91,6 +92,12 @@ int main(int argc, char** argv) {
         trainyard::MainRankOnly(backend->rank());
     trainer.Add(trainyard::ProgressBar(), {.filter = main_rank});
     trainer.Add(trainyard::EpochTable(), {.filter = main_rank});
+    trainer.Add(
+        trainyard::On<trainyard::CheckpointLoaded>(
+            [](const trainyard::CheckpointLoaded& e, trainyard::Control&) {
+              absl::PrintF("goes on from %s\n", e.path);
+            }),
+        {.filter = main_rank});
     const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
     if (!run_dir.empty() && backend->rank() == 0) {
       trainer.Add(trainyard::Track(
