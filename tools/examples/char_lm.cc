@@ -1,7 +1,7 @@
 // A small transformer learns to write like the licences that every Debian
 // machine has:
 //
-//   tools/bazel run //tools/examples:char_lm -- --epochs=3
+//   tools/bazel run //tools/examples:char_lm
 //
 // Paragraphs have different lengths, so batches have different numbers of
 // characters: the loss is weighted by characters, and a window of several
@@ -31,7 +31,7 @@
 
 ABSL_FLAG(std::string, text, "/usr/share/common-licenses",
           "File, or folder of files, to learn from.");
-ABSL_FLAG(int64_t, epochs, 3, "Passes over the text.");
+ABSL_FLAG(int64_t, epochs, 12, "Passes over the text; ten seconds each.");
 ABSL_FLAG(int64_t, max_updates, 0,
           "Ends the run after this many updates, if that comes first. 0: no "
           "limit.");
