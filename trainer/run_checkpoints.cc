@@ -51,6 +51,10 @@ class CollectiveExchange final : public RankExchange {
   Backend& backend_;
 };
 
+void LogAll(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) LOG(WARNING) << warning;
+}
+
 }  // namespace
 
 RunCheckpoints::RunCheckpoints(const CheckpointOptions& options,
@@ -79,26 +83,20 @@ std::optional<Restored> RunCheckpoints::Find(Resume resume) {
       resume != Resume::kNever, "Train: ", options_.directory,
       " has checkpoints of an earlier run; set resume to go on from them, or "
       "choose another folder");
-  for (const std::string& warning : restored.warnings) LOG(WARNING) << warning;
+  LogAll(restored.warnings);
   return restored;
 }
 
 std::string RunCheckpoints::Save(const Checkpoint& checkpoint) {
   Handle(writer_ ? writer_->Save(checkpoint) : store_->Save(checkpoint));
-  if (!writer_) {
-    for (const std::string& warning : store_->TakeWarnings()) {
-      LOG(WARNING) << warning;
-    }
-  }
+  if (!writer_) LogAll(store_->TakeWarnings());
   return options_.directory + "/" + StepName(checkpoint.step);
 }
 
 void RunCheckpoints::Finish() {
   if (!writer_) return;
   Handle(writer_->Wait());
-  for (const std::string& warning : store_->TakeWarnings()) {
-    LOG(WARNING) << warning;
-  }
+  LogAll(store_->TakeWarnings());
 }
 
 void RunCheckpoints::Handle(const absl::Status& status) const {

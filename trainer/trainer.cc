@@ -305,12 +305,8 @@ Metrics Trainer::Evaluate(DatasetPtr data, int64_t per_device_batch_size) {
                     "Evaluate: per_device_batch_size is ",
                     per_device_batch_size, "; it must be at least 1");
   const std::string name = "evaluation";
-  LoaderRequest request{.data = data,
-                        .batch_size = per_device_batch_size,
-                        .rank = backend_.rank(),
-                        .num_ranks = backend_.num_processes()};
-  if (task_->evaluates_dataset()) request.rank = 0, request.num_ranks = 1;
-  Loader loader = task_->EvalLoader(request);
+  Loader loader = task_->EvalLoader(
+      EvalRequest(*task_, backend_, data, per_device_batch_size));
   const StepState state{.num_processes = backend_.num_processes()};
   FireInitEnd();
   task_->SetTraining(false);

@@ -20,13 +20,9 @@ std::vector<Trainer::Run::Eval> MakeEvals(const TrainOptions& options,
                                           Task& task, const Backend& backend) {
   std::vector<Trainer::Run::Eval> evals;
   const auto add = [&](const std::string& name, const DatasetPtr& data) {
-    LoaderRequest request{.data = data,
-                          .batch_size = EvalBatchSizeOf(options),
-                          .rank = backend.rank(),
-                          .num_ranks = backend.num_processes()};
-    // A task that sees a whole dataset sees it on one process.
-    if (task.evaluates_dataset()) request.rank = 0, request.num_ranks = 1;
-    evals.push_back({name, task.EvalLoader(request)});
+    evals.push_back(
+        {name, task.EvalLoader(EvalRequest(task, backend, data,
+                                           EvalBatchSizeOf(options)))});
   };
   if (options.eval_data != nullptr) add("eval", options.eval_data);
   for (const EvalSet& set : options.eval_sets) add(set.name, set.data);
@@ -40,6 +36,16 @@ int64_t BatchesOf(const std::vector<Trainer::Run::Eval>& evals) {
 }
 
 }  // namespace
+
+LoaderRequest EvalRequest(const Task& task, const Backend& backend,
+                          const DatasetPtr& data, int64_t batch_size) {
+  LoaderRequest request{.data = data, .batch_size = batch_size};
+  if (!task.evaluates_dataset()) {
+    request.rank = backend.rank();
+    request.num_ranks = backend.num_processes();
+  }
+  return request;
+}
 
 Trainer::Run::Run(const TrainOptions& run_options, Task& task, Backend& backend)
     : options(run_options),

@@ -24,6 +24,11 @@
 
 namespace trainyard {
 
+// What an evaluation's loader is made for: this process's part of the data or,
+// for a task that sees a whole dataset, all of it.
+LoaderRequest EvalRequest(const Task& task, const Backend& backend,
+                          const DatasetPtr& data, int64_t batch_size);
+
 struct Trainer::Run {
   struct Eval {
     std::string name;
