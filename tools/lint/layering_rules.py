@@ -39,6 +39,7 @@ TORCH_FREE = [
     "//callbacks/track:track",
     "//callbacks:clock",
     "//callbacks:new_values",
+    "//finetuning/warm_start:rename_rules",
     "//finetuning:ema_decay",
     "//schedulers*:*",
     "//tools/launch:launch_only",

@@ -1,0 +1,194 @@
+#include "finetuning/warm_start/warm_start.h"
+
+#include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "finetuning/warm_start/all_tensors.h"
+#include "finetuning/warm_start/tensor_fit.h"
+#include "trainer/checkpoint/sharded_safetensors.h"
+
+namespace trainyard {
+namespace {
+
+using Shapes = WarmStartOptions::Shapes;
+using ByName = std::map<std::string, at::Tensor>;
+
+// Tensors to fill, with what to fill them with.
+struct Plan {
+  WarmStartReport report;
+  std::vector<std::pair<at::Tensor, at::Tensor>> fills;  // saved, wanted
+  // What cannot be done at all.
+  std::vector<std::string> refused;
+};
+
+void Append(const char* title, const std::vector<std::string>& lines,
+            std::string& text) {
+  constexpr size_t kShown = 20;
+  if (lines.empty()) return;
+  absl::StrAppend(&text, "\n", lines.size(), " ", title, ":");
+  for (size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
+    absl::StrAppend(&text, "\n  ", lines[i]);
+  }
+  if (lines.size() > kShown) {
+    absl::StrAppend(&text, "\n  and ", lines.size() - kShown, " more");
+  }
+}
+
+absl::StatusOr<ByName> RenamedTensors(const std::vector<NamedTensor>& saved,
+                                      const std::vector<RenameRule>& rules) {
+  std::vector<std::string> names;
+  for (const NamedTensor& item : saved) names.push_back(item.name);
+  const auto renamed = Renamed(names, rules);
+  if (!renamed.ok()) return renamed.status();
+  ByName tensors;
+  for (size_t i = 0; i < saved.size(); ++i) {
+    tensors[(*renamed)[i]] = saved[i].tensor;
+  }
+  return tensors;
+}
+
+// Takes out what is to be left, of both sides.
+absl::Status Leave(const std::vector<std::string>& globs, ByName& saved,
+                   std::vector<NamedTensor>& wanted) {
+  for (const std::string& glob : globs) {
+    const auto in_file = std::erase_if(
+        saved, [&](const auto& item) { return NamesTensor(glob, item.first); });
+    const auto in_model = std::erase_if(wanted, [&](const NamedTensor& item) {
+      return NamesTensor(glob, item.name);
+    });
+    if (in_file + in_model > 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", glob,
+                     "\", which is to be left, names no tensor of the model or "
+                     "the file"));
+  }
+  return absl::OkStatus();
+}
+
+void Fit(const std::string& name, const at::Tensor& saved,
+         const at::Tensor& wanted, const WarmStartOptions& options,
+         Plan& plan) {
+  const TensorFit fit = FitTensor(saved, wanted);
+  const std::string line =
+      absl::StrCat(name, ": ", KindOf(wanted), " from ", KindOf(saved));
+  if (fit.type == TensorFit::Type::kOther ||
+      (fit.type == TensorFit::Type::kConvert && !options.convert_types)) {
+    plan.refused.push_back(line);
+    return;
+  }
+  const bool slice =
+      fit.shape == TensorFit::Shape::kSlice && options.shapes == Shapes::kSlice;
+  if (fit.shape != TensorFit::Shape::kSame && !slice) {
+    (options.shapes == Shapes::kSkip ? plan.report.skipped : plan.refused)
+        .push_back(line);
+    return;
+  }
+  if (slice) plan.report.sliced.push_back(line);
+  if (fit.type == TensorFit::Type::kConvert) {
+    plan.report.converted.push_back(line);
+  }
+  plan.report.loaded.push_back(name);
+  plan.fills.emplace_back(saved, wanted);
+}
+
+bool SameMemory(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_alias_of(b) && a.data_ptr() == b.data_ptr() &&
+         a.sizes() == b.sizes() && a.strides() == b.strides();
+}
+
+Plan Match(const ByName& saved, const std::vector<NamedTensor>& wanted,
+           const WarmStartOptions& options) {
+  Plan plan;
+  std::vector<const NamedTensor*> open;
+  ByName rest = saved;
+  for (const NamedTensor& item : wanted) {
+    const auto found = rest.find(item.name);
+    if (found == rest.end()) {
+      open.push_back(&item);
+      continue;
+    }
+    Fit(item.name, found->second, item.tensor, options, plan);
+    rest.erase(found);
+  }
+  for (const NamedTensor* item : open) {
+    const bool tied = std::any_of(
+        plan.fills.begin(), plan.fills.end(), [&](const auto& fill) {
+          return SameMemory(fill.second, item->tensor);
+        });
+    if (!tied) plan.report.missing.push_back(item->name);
+  }
+  for (const auto& [name, tensor] : rest) {
+    plan.report.unexpected.push_back(name);
+  }
+  return plan;
+}
+
+// What stands in the way, if anything does.
+std::string Objections(const Plan& plan, bool strict) {
+  std::string text;
+  Append("of another shape or type", plan.refused, text);
+  if (strict) {
+    Append("missing from the file", plan.report.missing, text);
+    Append("unknown to the model", plan.report.unexpected, text);
+  } else if (plan.fills.empty() && plan.refused.empty()) {
+    Append("of the model, none of which the file has", plan.report.missing,
+           text);
+    Append("of the file, none of which the model has", plan.report.unexpected,
+           text);
+    if (text.empty()) text = "\nno tensor is left to load";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Describe(const WarmStartReport& report) {
+  std::string text = absl::StrCat(report.loaded.size(), " tensors loaded");
+  Append("loaded in part", report.sliced, text);
+  Append("converted", report.converted, text);
+  Append("of another shape, left as they were", report.skipped, text);
+  Append("missing from the file, left as they were", report.missing, text);
+  Append("unknown to the model, not used", report.unexpected, text);
+  return text;
+}
+
+absl::StatusOr<WarmStartReport> WarmStart(
+    const std::vector<NamedTensor>& saved,
+    const std::vector<NamedTensor>& wanted, const WarmStartOptions& options) {
+  absl::StatusOr<ByName> renamed = RenamedTensors(saved, options.rename);
+  if (!renamed.ok()) return renamed.status();
+  std::vector<NamedTensor> filled = wanted;
+  const absl::Status left = Leave(options.leave, *renamed, filled);
+  if (!left.ok()) return left;
+  Plan plan = Match(*renamed, filled, options);
+  const std::string objections = Objections(plan, options.strict);
+  if (!objections.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the weights do not fit the model:", objections));
+  }
+  for (const auto& [from, to] : plan.fills) FillTensor(from, to);
+  return std::move(plan.report);
+}
+
+absl::StatusOr<WarmStartReport> WarmStart(const std::string& path,
+                                          const Model& model,
+                                          const WarmStartOptions& options) {
+  const auto saved = ReadShardedSafetensors(path);
+  if (!saved.ok()) return saved.status();
+  auto report = WarmStart(*saved, AllTensors(model), options);
+  if (report.ok()) return report;
+  return absl::Status(report.status().code(),
+                      absl::StrCat(path, ": ", report.status().message()));
+}
+
+absl::StatusOr<WarmStartReport> WarmStart(const std::string& path,
+                                          torch::nn::Module& model,
+                                          const WarmStartOptions& options) {
+  return WarmStart(path, *Borrowed(model), options);
+}
+
+}  // namespace trainyard
