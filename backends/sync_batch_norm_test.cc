@@ -76,6 +76,41 @@ TEST(SyncBatchNormTest, TrainsLikeOneLargeBatch) {
   CompareWithWholeBatch<torch::nn::BatchNorm3d>(*all, {6, 4, 2, 2, 3});
 }
 
+// Half precision is normalised in single, so that only what goes in and comes
+// out is rounded; libtorch's own does the same.
+TEST(SyncBatchNormTest, TrainsInSingleAndHalfPrecision) {
+  if (SpawnRanks(2)) return;
+  const auto all = MakeGroupCollectives(*RankGroup());
+  for (const auto& [type, tolerance] :
+       {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 1e-2)}) {
+    at::manual_seed(3);
+    // More values per channel than bfloat16 or half can count one by one.
+    const at::Tensor whole =
+        (at::randn({30, 4, 20, 20}) * 2 + 1).to(type).requires_grad_();
+    const at::Tensor direction = at::randn(whole.sizes()).to(type);
+    torch::nn::BatchNorm2d plain(4);
+    SyncBatchNorm sync(4);
+    sync->Use(all.get());
+    const at::Tensor expected = plain->forward(whole);
+    (expected * direction).sum().backward();
+    const at::Tensor own =
+        OwnRows(whole.detach(), *all).clone().requires_grad_();
+    const at::Tensor actual = sync->forward(own);
+    (actual * OwnRows(direction, *all)).sum().backward();
+    EXPECT_EQ(actual.scalar_type(), type);
+    EXPECT_EQ(own.grad().scalar_type(), type);
+    EXPECT_TRUE(at::allclose(actual, OwnRows(expected, *all), tolerance,
+                             tolerance));
+    EXPECT_TRUE(at::allclose(own.grad(), OwnRows(whole.grad(), *all),
+                             tolerance, tolerance));
+    for (const auto& buffer : plain->named_buffers()) {
+      EXPECT_TRUE(at::allclose(*sync->named_buffers().find(buffer.key()),
+                               buffer.value(), 1e-5, 1e-5))
+          << buffer.key();
+    }
+  }
+}
+
 TEST(SyncBatchNormTest, AloneItIsABatchNorm) {
   const auto alone = MakeLocalCollectives();
   at::manual_seed(3);

@@ -11,6 +11,7 @@ FAMILIES = ["backends", "callbacks", "finetuning", "schedulers", "tracking"]
 INTERFACES = [
     "//backends:backend",
     "//backends:collectives",
+    "//backends:gather_text",
     "//callbacks:callback",
     "//callbacks:callback_handler",
     "//schedulers:metric_schedule",
