@@ -40,6 +40,7 @@ TORCH_FREE = [
     "//callbacks:clock",
     "//callbacks:new_values",
     "//finetuning:ema_decay",
+    "//finetuning:near_names",
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",
