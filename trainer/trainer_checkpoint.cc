@@ -197,6 +197,8 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   TORCH_CHECK_VALUE(model != checkpoint.tensors.end(),
                     "the checkpoint has no model");
   OrThrow(LoadTensors(model->second, task_->State()));
+  // Before the optimizers: a callback may have given one more to train.
+  LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
   for (const NamedOptimizer& item : optimizers_) {
     LoadOptimizer(checkpoint, item);
   }
@@ -240,7 +242,6 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   if (auto* history = dynamic_cast<Stateful*>(history_)) {
     history->LoadState(PartOf(checkpoint, "history"));
   }
-  LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
   for (const std::string& change : Differences(run.config, checkpoint.config)) {
     LOG(WARNING) << "resumed with another configuration: " << change;
   }

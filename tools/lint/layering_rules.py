@@ -42,6 +42,7 @@ TORCH_FREE = [
     "//callbacks:new_values",
     "//finetuning/warm_start:rename_rules",
     "//finetuning:ema_decay",
+    "//finetuning:near_names",
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",
