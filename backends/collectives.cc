@@ -21,6 +21,9 @@ class LocalCollectives final : public Collectives {
   }
   void Barrier(Place) override {}
   bool Any(bool here, Place) override { return here; }
+  std::unique_ptr<Collectives> ForAnotherThread() override {
+    return MakeLocalCollectives();
+  }
   void Abandon(const std::string&) override {}
 };
 

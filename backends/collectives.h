@@ -58,6 +58,10 @@ class Collectives {
   // Whether any rank says so. The cheapest of all.
   virtual bool Any(bool here, Place place = Place::current()) = 0;
 
+  // The same ranks once more, for another thread: what it calls there and what
+  // is called here do not wait for each other. This object must outlive it.
+  virtual std::unique_ptr<Collectives> ForAnotherThread() = 0;
+
   // Not collective: tells the others why this process is about to end, so that
   // their errors give the reason.
   virtual void Abandon(const std::string& reason) = 0;

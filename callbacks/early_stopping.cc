@@ -1,21 +1,17 @@
 #include "callbacks/early_stopping.h"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "callbacks/display/readable.h"
-#include "tracking/run_history.h"
 
 namespace trainyard {
 
 EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
-    : options_(std::move(options)) {
-  if (options_.metric.empty()) {
-    throw std::invalid_argument("EarlyStopping: metric is empty");
-  }
+    : options_(std::move(options)),
+      watch_("EarlyStopping", options_.metric),
+      progress_("EarlyStopping", options_.clock) {
   if (options_.patience < 1) {
     throw std::invalid_argument("EarlyStopping: patience is " +
                                 std::to_string(options_.patience) +
@@ -29,66 +25,104 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
 }
 
 State EarlyStopping::SaveState() const {
-  State state;
+  State state(/*version=*/2);
   if (best_) state.Set("best", *best_);
   state.Set("best_epoch", best_epoch_);
   state.Set("waited", waited_);
-  state.Set("judged", static_cast<int64_t>(judged_));
+  state.Set("judged", watch_.taken());
+  state.Set("batches", progress_.now().batches);
+  state.Set("seconds", progress_.now().seconds);
+  state.Set("due", static_cast<int64_t>(due_));
+  if (seen_) {
+    state.Set("seen", seen_->value);
+    state.Set("seen_epoch", seen_->epoch);
+  }
   return state;
 }
 
 void EarlyStopping::LoadState(const State& state) {
-  state.CheckVersion(1);
+  state.CheckVersion(2);
   const auto best_epoch = state.Get<int64_t>("best_epoch");
   const auto waited = state.Get<int64_t>("waited");
-  judged_ = static_cast<size_t>(state.Get<int64_t>("judged"));
+  Earlier earlier{.taken = state.Get<int64_t>("judged"), .progress = {}};
+  std::optional<Seen> seen;
+  bool due = false;
+  if (state.version() >= 2) {
+    earlier.progress.batches = state.Get<int64_t>("batches");
+    earlier.progress.seconds = state.Get<double>("seconds");
+    due = state.Get<int64_t>("due") != 0;
+    if (state.Has("seen")) {
+      seen = {state.Get<double>("seen"), state.Get<int64_t>("seen_epoch")};
+    }
+  }
   best_.reset();
   if (state.Has("best")) best_ = state.Get<double>("best");
   best_epoch_ = best_epoch;
   waited_ = waited;
-  goes_on_ = true;
+  seen_ = seen;
+  due_ = due;
+  earlier_ = earlier;
 }
 
 void EarlyStopping::OnRunStart(const RunStart& e, Control& control) {
-  in_run_ = true;
-  evaluated_ = false;
   num_epochs_ = e.config.num_epochs;
-  if (std::exchange(goes_on_, false)) return StopIfPatienceIsOut(control);
-  judged_ = 0;
+  if (const auto earlier = std::exchange(earlier_, std::nullopt)) {
+    watch_.StartRun(earlier->taken);
+    progress_.Start(e, earlier->progress);
+    return StopIfPatienceIsOut(control);
+  }
+  watch_.StartRun();
+  progress_.Start(e);
+  seen_.reset();
+  due_ = false;
   waited_ = 0;
   if (!options_.reset_on_run) return;
   best_.reset();
   best_epoch_ = 0;
 }
 
+void EarlyStopping::OnStepEnd(const StepEnd& e, Control& control) {
+  if (options_.check.never()) return;
+  const Progress before = progress_.now();
+  progress_.Count(e);
+  Advance(before, control);
+}
+
 void EarlyStopping::OnEvalEnd(const EvalEnd& e, Control& control) {
-  if (!in_run_) return;
-  evaluated_ = true;
-  const auto found = e.metrics.find(options_.metric);
-  if (found != e.metrics.end()) Judge(found->second, e.state, control);
-}
-
-void EarlyStopping::OnEpochEnd(const EpochEnd& e, Control& control) {
-  const std::vector<double> values = e.history.Values(options_.metric);
-  if (values.empty() && evaluated_) ThrowMissing(e.history);
-  // Those of evaluations were judged as they came.
-  while (judged_ < values.size()) Judge(values[judged_], e.state, control);
-}
-
-void EarlyStopping::OnRunEnd(const RunEnd& e, Control&) {
-  in_run_ = false;
-  if (e.ending == RunEnding::kFinished && e.state.epoch > 0 && judged_ == 0) {
-    ThrowMissing(e.history);
+  if (const std::optional<double> value = watch_.Take(e)) {
+    See(*value, e.state, control);
   }
 }
 
-void EarlyStopping::Judge(double value, const StepState& state,
-                          Control& control) {
-  ++judged_;
-  if (Improves(value)) {
-    best_ = value;
-    // The evaluation that ends a run comes after its last epoch was counted.
-    best_epoch_ = std::min(state.epoch + 1, num_epochs_);
+void EarlyStopping::OnEpochEnd(const EpochEnd& e, Control& control) {
+  for (const double value : watch_.Take(e)) See(value, e.state, control);
+  const Progress before = progress_.now();
+  progress_.Count(e);
+  Advance(before, control);
+}
+
+void EarlyStopping::OnRunEnd(const RunEnd& e, Control&) { watch_.EndRun(e); }
+
+void EarlyStopping::See(double value, const StepState& state,
+                        Control& control) {
+  // The evaluation that ends a run comes after its last epoch was counted.
+  seen_ = {value, std::min(state.epoch + 1, num_epochs_)};
+  if (options_.check.never()) due_ = true;
+  JudgeIfDue(control);
+}
+
+void EarlyStopping::Advance(const Progress& before, Control& control) {
+  due_ = due_ || options_.check.Due(before, progress_.now());
+  JudgeIfDue(control);
+}
+
+void EarlyStopping::JudgeIfDue(Control& control) {
+  if (!due_ || !seen_) return;
+  due_ = false;
+  const Seen seen = *std::exchange(seen_, std::nullopt);
+  if (Improves(seen.value, best_, options_.better, options_.threshold)) {
+    best_ = seen.value;
+    best_epoch_ = seen.epoch;
     waited_ = 0;
     return;
   }
@@ -101,27 +135,10 @@ void EarlyStopping::StopIfPatienceIsOut(Control& control) const {
   const std::string best =
       best_ ? ReadableValue(*best_) + " of epoch " + std::to_string(best_epoch_)
             : "nan";
+  const std::string looks = options_.check.never() ? "evaluation" : "look";
   control.RequestStop(options_.metric + " has not improved on " + best +
-                      " in " + std::to_string(waited_) +
-                      (waited_ == 1 ? " evaluation" : " evaluations"));
-}
-
-bool EarlyStopping::Improves(double value) const {
-  if (std::isnan(value)) return false;
-  if (!best_) return true;
-  const double gain =
-      options_.better == Better::kLower ? *best_ - value : value - *best_;
-  return gain > options_.threshold;
-}
-
-void EarlyStopping::ThrowMissing(const RunHistory& history) const {
-  std::string known;
-  for (const std::string& name : history.Names()) {
-    known += (known.empty() ? "" : ", ") + name;
-  }
-  throw std::invalid_argument(
-      "EarlyStopping: metric \"" + options_.metric +
-      "\" was not recorded; there are: " + (known.empty() ? "none" : known));
+                      " in " + std::to_string(waited_) + " " + looks +
+                      (waited_ == 1 ? "" : "s"));
 }
 
 }  // namespace trainyard

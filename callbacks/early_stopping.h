@@ -6,37 +6,45 @@
 //   stopper.best();        // and stopper.best_epoch()
 //
 // It looks at the end of every evaluation; at training's own metrics and those
-// that callbacks record, at the end of every epoch.
+// that callbacks record, at the end of every epoch. Or less often, in any unit:
+//
+//   EarlyStopping({.patience = 3, .check = Every(Samples(1000000))});
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_EARLY_STOPPING_H_
 #define TRAINYARD_CALLBACKS_EARLY_STOPPING_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "callbacks/better.h"
 #include "callbacks/callback.h"
+#include "callbacks/clock.h"
+#include "callbacks/metric_watch.h"
+#include "callbacks/run_progress.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 #include "trainer/state.h"
+#include "trainer/train_unit.h"
 
 namespace trainyard {
-
-enum class Better { kLower, kHigher };
 
 struct EarlyStoppingOptions {
   // Any name of the history: an evaluation's or training's own.
   std::string metric = "eval_loss";
   Better better = Better::kLower;
-  // Values in a row without improvement before the stop. REQUIRES: >= 1.
+  // Looks in a row without improvement before the stop. REQUIRES: >= 1.
   int64_t patience = 1;
+  // When to look: at the newest value then or, if there is none since the last
+  // look, at the next one. Never: at every value, as it is measured.
+  Period check = {};
   // Only a change by more than this is an improvement. REQUIRES: >= 0.
   double threshold = 0;
   // A second run starts without the first one's best. Otherwise it goes on from
   // it.
   bool reset_on_run = true;
+  SecondsClock clock = SteadySeconds;
 };
 
 class EarlyStopping final : public Callback, public Stateful {
@@ -48,6 +56,7 @@ class EarlyStopping final : public Callback, public Stateful {
   int priority() const override { return 50; }
 
   void OnRunStart(const RunStart& e, Control& control) override;
+  void OnStepEnd(const StepEnd& e, Control& control) override;
   void OnEvalEnd(const EvalEnd& e, Control& control) override;
   // This and OnRunEnd throw std::invalid_argument, which lists the metrics
   // there are, if what is watched was not recorded although it could have been.
@@ -65,24 +74,37 @@ class EarlyStopping final : public Callback, public Stateful {
   int64_t best_epoch() const { return best_epoch_; }
 
  private:
-  void Judge(double value, const StepState& state, Control& control);
-  bool Improves(double value) const;
+  // A value was measured.
+  void See(double value, const StepState& state, Control& control);
+  // Progress was made since `before`.
+  void Advance(const Progress& before, Control& control);
+  void JudgeIfDue(Control& control);
   void StopIfPatienceIsOut(Control& control) const;
-  [[noreturn]] void ThrowMissing(const RunHistory& history) const;
+
+  // A value and the epoch it is of, counted from 1.
+  struct Seen {
+    double value;
+    int64_t epoch;
+  };
 
   EarlyStoppingOptions options_;
-  // Evaluations outside of runs are no part of a trend.
-  bool in_run_ = false;
-  bool evaluated_ = false;
-  // The next run is the rest of one that was saved.
-  bool goes_on_ = false;
+  MetricWatch watch_;
+  RunProgress progress_;
+  // The next run is the rest of one that was saved: what it had taken and done.
+  struct Earlier {
+    int64_t taken;
+    Progress progress;
+  };
+  std::optional<Earlier> earlier_;
   int64_t num_epochs_ = 0;
+  // The newest value that was not judged.
+  std::optional<Seen> seen_;
+  // A look was due and had no value.
+  bool due_ = false;
   std::optional<double> best_;
   int64_t best_epoch_ = 0;
-  // Values since the best one.
+  // Looks since the best one.
   int64_t waited_ = 0;
-  // Values of the metric that were judged in this run.
-  size_t judged_ = 0;
 };
 
 }  // namespace trainyard

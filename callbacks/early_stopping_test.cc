@@ -186,6 +186,62 @@ TEST(EarlyStoppingFactsTest, AnEvaluationWithinAnEpochStopsTheRunThere) {
   EXPECT_EQ(run.state().batch_idx, 2);
 }
 
+// Epochs of 4 batches of 8 samples and 0.5 s; an evaluation at the end of each,
+// of 0.5 s, that never improves on the first. With patience 1 the second look
+// ends the run.
+struct CheckCase {
+  std::string name;
+  Period check;
+  int64_t epoch, batch_idx;
+};
+
+class EarlyStoppingCheckTest : public ::testing::TestWithParam<CheckCase> {};
+
+TEST_P(EarlyStoppingCheckTest, LooksInAnyUnit) {
+  FakeRun run({.num_epochs = 9});
+  run.Add(EarlyStopping({.check = GetParam().check, .clock = run.clock()}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped) << run.message();
+  EXPECT_THAT(run.message(), HasSubstr("in 1 look"));
+  EXPECT_EQ(run.state().epoch, GetParam().epoch);
+  EXPECT_EQ(run.state().batch_idx, GetParam().batch_idx);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Units, EarlyStoppingCheckTest,
+    ::testing::Values(
+        // Due at 6, judged there by the value of epoch 1; at 12 by epoch 2's.
+        CheckCase{"Batches", Every(Batches(6)), 2, 4},
+        CheckCase{"Updates", At(Updates(std::vector<int64_t>{5, 9})), 2, 1},
+        CheckCase{"Samples", Every(Samples(6 * 8)), 2, 4},
+        CheckCase{"Epochs", Every(Epochs(2)), 4, 0},
+        // Epochs end at 2.5 s, 5 s, 7.5 s.
+        CheckCase{"Seconds", Every(Seconds(3)), 2, 2}),
+    [](const auto& tested) { return tested.param.name; });
+
+TEST(EarlyStoppingFactsTest, ALookWithoutAValueWaitsForTheNext) {
+  FakeRun run(Measuring("eval_loss", {5, 5, 5}));
+  run.Add(EarlyStopping({.check = At(Batches(std::vector<int64_t>{1, 5}))}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped) << run.message();
+  EXPECT_EQ(run.state().epoch, 2);
+}
+
+TEST(EarlyStoppingFactsTest, WhatWasSeenAndNotJudgedIsSaved) {
+  const EarlyStoppingOptions options{.check = At(Epochs({1, 3}))};
+  EarlyStopping before(options), after(options);
+  FakeRun first(Measuring("eval_loss", {5, 6}));
+  first.Add(before);
+  first.Play();
+  after.LoadState(before.SaveState());
+  Control control;
+  after.OnRunStart({{.num_epochs = 3}, {.epoch = 2}}, control);
+  InMemoryRunHistory history;
+  history.Update("eval_loss", 5);
+  history.Update("eval_loss", 6);
+  EXPECT_FALSE(control.stop_requested());
+  after.OnEpochEnd({{.epoch = 2}, history}, control);
+  EXPECT_TRUE(control.stop_requested());
+}
+
 TEST(EarlyStoppingFactsTest, ARunWithoutEvaluationsIsAnErrorAtItsEnd) {
   FakeRun run(
       {.eval_every_epochs = 100, .eval = [](int64_t) { return Metrics{}; }});

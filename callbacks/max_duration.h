@@ -3,7 +3,9 @@
 //
 //   trainer.Add(MaxDuration(Seconds(3600)));
 //
-// It looks after every step; the run ends there, in mid-epoch if need be.
+// It looks after every step; the run ends there, in mid-epoch if need be. A run
+// that goes on from a checkpoint counts updates, samples and epochs on, batches
+// and seconds from 0: a time limit is one of the process.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_MAX_DURATION_H_
@@ -11,6 +13,7 @@
 
 #include "callbacks/callback.h"
 #include "callbacks/clock.h"
+#include "callbacks/run_progress.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 #include "trainer/train_unit.h"
@@ -31,15 +34,13 @@ class MaxDuration final : public Callback {
   void OnEpochEnd(const EpochEnd& e, Control& control) override;
 
   // What the run has completed, or the last one had.
-  const Progress& progress() const { return progress_; }
+  const Progress& progress() const { return progress_.now(); }
 
  private:
-  void Look(const StepState& state, Control& control);
+  void Look(Control& control) const;
 
   Duration length_;
-  MaxDurationOptions options_;
-  double start_ = 0;
-  Progress progress_;
+  RunProgress progress_;
 };
 
 }  // namespace trainyard

@@ -1,15 +1,17 @@
 #include "trainer/evaluation.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "backends/gather_text.h"
 #include "trainer/eval_metrics.h"
 
 namespace trainyard {
@@ -60,31 +62,20 @@ Metrics EvaluateByBatch(const EvaluationParts& parts, Loader& loader,
 // The other processes do not know the names before.
 Metrics FromMainRank(const Metrics& metrics, Backend& backend) {
   if (backend.num_processes() == 1) return metrics;
-  std::vector<int64_t> names;
+  std::string names;
   std::vector<double> values;
   for (const auto& [name, value] : metrics) {
-    names.insert(names.end(), name.begin(), name.end());
-    names.push_back('\n');
+    names += name + '\n';
     values.push_back(value);
   }
   Collectives& collectives = backend.collectives();
-  const at::Device device = backend.device();
-  const at::Tensor all_names =
-      at::cat(collectives.AllGather(at::tensor(names, at::kLong).to(device)))
-          .cpu();
+  std::istringstream all_names(GatherText(collectives, names).front());
   const at::Tensor all_values =
-      at::cat(collectives.AllGather(at::tensor(values, at::kDouble).to(device)))
-          .cpu();
+      collectives.AllGather(at::tensor(values, at::kDouble)).front();
   Metrics received;
   const double* value = all_values.const_data_ptr<double>();
-  std::string name;
-  for (int64_t i = 0; i < all_names.numel(); ++i) {
-    const auto c = static_cast<char>(all_names.const_data_ptr<int64_t>()[i]);
-    if (c != '\n') {
-      name += c;
-    } else {
-      received[std::exchange(name, "")] = *value++;
-    }
+  for (std::string name; std::getline(all_names, name);) {
+    received[name] = *value++;
   }
   return received;
 }

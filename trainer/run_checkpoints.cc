@@ -1,14 +1,13 @@
 #include "trainer/run_checkpoints.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
-#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "backends/gather_text.h"
 #include "trainer/checkpoint/folder/step_names.h"
 #include "trainer/error_message.h"
 #include "trainer/or_throw.h"
@@ -21,34 +20,24 @@ namespace {
 
 class CollectiveExchange final : public RankExchange {
  public:
-  explicit CollectiveExchange(Backend& backend) : backend_(backend) {}
+  explicit CollectiveExchange(Collectives& collectives)
+      : collectives_(collectives.ForAnotherThread()) {}
 
-  int rank() const override { return static_cast<int>(backend_.rank()); }
+  int rank() const override { return static_cast<int>(collectives_->rank()); }
   int world_size() const override {
-    return static_cast<int>(backend_.num_processes());
+    return static_cast<int>(collectives_->num_processes());
   }
   absl::StatusOr<std::vector<std::string>> AllGather(
       const std::string& mine) override {
-    const auto size = static_cast<int64_t>(mine.size());
-    at::Tensor bytes = at::empty({size}, at::kByte);
-    std::memcpy(bytes.mutable_data_ptr<uint8_t>(), mine.data(), mine.size());
-    std::vector<std::string> all;
     try {
-      for (const at::Tensor& item :
-           backend_.collectives().AllGather(bytes.to(backend_.device()))) {
-        const at::Tensor here = item.cpu();
-        const auto* data =
-            reinterpret_cast<const char*>(here.const_data_ptr<uint8_t>());
-        all.emplace_back(data, here.numel());
-      }
+      return GatherText(*collectives_, mine);
     } catch (const std::exception& e) {
       return absl::UnavailableError(ErrorMessage(e));
     }
-    return all;
   }
 
  private:
-  Backend& backend_;
+  const std::unique_ptr<Collectives> collectives_;
 };
 
 void LogAll(const std::vector<std::string>& warnings) {
@@ -61,12 +50,12 @@ RunCheckpoints::RunCheckpoints(const CheckpointOptions& options,
                                Backend& backend)
     : options_(options) {
   if (backend.num_processes() > 1) {
-    ranks_ = std::make_unique<CollectiveExchange>(backend);
+    ranks_ = std::make_unique<CollectiveExchange>(backend.collectives());
   }
   store_ = OrThrow(CheckpointStore::Open({.directory = options_.directory,
                                           .keep = options_.keep,
                                           .ranks = ranks_.get()}));
-  if (options_.asynchronous && ranks_ == nullptr) writer_.emplace(*store_);
+  if (options_.asynchronous) writer_.emplace(*store_);
 }
 
 std::optional<Restored> RunCheckpoints::Find(Resume resume) {

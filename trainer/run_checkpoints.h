@@ -6,9 +6,8 @@
 //   const std::string path = checkpoints.Save(checkpoint);
 //   checkpoints.Finish();
 //
-// Several processes write a share each, and wait for each other: they save
-// while training waits, since what they exchange goes through training's own
-// process group.
+// Several processes write a share each, and tell each other through collectives
+// of their own, so that training goes on meanwhile.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_RUN_CHECKPOINTS_H_

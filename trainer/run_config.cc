@@ -1,7 +1,5 @@
 #include "trainer/run_config.h"
 
-#include <cstddef>
-
 namespace trainyard {
 
 std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
@@ -34,14 +32,13 @@ std::string RunConfig::ToString() const {
   return lines;
 }
 
-std::vector<std::string> Differences(const RunConfig& now,
-                                     const RunConfig& before) {
+std::vector<std::string> Differences(
+    const RunConfig& now, const std::map<std::string, std::string>& before) {
   std::vector<std::string> differences;
-  const auto fields = now.Fields(), old = before.Fields();
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i] == old[i]) continue;
-    differences.push_back(fields[i].first + ": " + fields[i].second +
-                          ", before " + old[i].second);
+  for (const auto& [name, value] : now.Fields()) {
+    const auto found = before.find(name);
+    if (found == before.end() || found->second == value) continue;
+    differences.push_back(name + " is " + value + ", was " + found->second);
   }
   return differences;
 }

@@ -7,6 +7,7 @@
 #define TRAINYARD_TRAINER_RUN_CONFIG_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,9 +52,11 @@ struct RunConfig {
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
 
-// What has changed: one "name: value, before value" per field that differs.
-std::vector<std::string> Differences(const RunConfig& now,
-                                     const RunConfig& before);
+// What has changed since `before`, the Fields that a checkpoint has: one "name
+// is value, was value" per field that differs. Fields that it lacks are new,
+// not changed.
+std::vector<std::string> Differences(
+    const RunConfig& now, const std::map<std::string, std::string>& before);
 
 }  // namespace trainyard
 

@@ -52,6 +52,7 @@ class SupervisedTask final : public TaskOf<Example> {
     StepOutput output{.loss = loss_(outputs, batch.target)};
     for (const auto& [name, metric] : metrics_)
       output.metrics.emplace_back(name, metric(outputs, batch.target));
+    output.outputs = outputs;
     return output;
   }
 

@@ -58,6 +58,9 @@ struct StepOutput {
   // Other means over the same records, by name, in the same order at every
   // step.
   std::vector<std::pair<std::string, at::Tensor>> metrics = {};
+  // Of an EvalStep: what the model made of the records, a row each, for
+  // callbacks that want it. May be left out.
+  at::Tensor outputs = {};
 };
 
 // What a task may ask for during a step.

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "backends/gather_text.h"
 #include "tracking/metrics.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
@@ -158,27 +161,27 @@ bool Trainer::RunEpoch(Run& run) {
        updates_left * state.grad_accum_steps - done % state.grad_accum_steps});
   task_->SetTraining(true);
   callbacks_.Fire(EpochStart{run.config, state, done + batches});
-  Progress before = run.progress;
+  if (done == 0) run.before = run.progress;
   bool ended = ShouldEnd(run);
   for (int64_t left = batches; left > 0 && !ended; --left) {
-    before = run.progress;
+    run.before = run.progress;
     RunStep(run, left);
     // After the last batch the epoch is counted first.
-    ended = left > 1 ? DoWhatIsDue(run, before) : ShouldEnd(run);
+    ended = left > 1 ? DoWhatIsDue(run) : ShouldEnd(run);
   }
   if (ended) return false;
   RecordEpochMeans(run);
   run.schedules.Step(StepOn::kEpoch);
   callbacks_.Fire(TrainEpochEnd{state, *history_});
   ++run.progress.epochs;
-  EvaluateIfDue(run, before);
+  EvaluateIfDue(run);
   callbacks_.Fire(EpochEnd{state, *history_});
   history_->IncrementEpoch();
   ++state.epoch;
   state.ResetEpoch();
   // The end of the run has an order of its own, and a stop asked for there has
   // nothing left to stop.
-  return state.epoch == run.config.num_epochs || !DoWhatIsDue(run, before);
+  return state.epoch == run.config.num_epochs || !DoWhatIsDue(run);
 }
 
 void Trainer::RecordEpochMeans(Run& run) {
@@ -205,19 +208,19 @@ void Trainer::RunStep(Run& run, int64_t batches_left) {
   run.progress.seconds = run.AgreedSeconds(backend_);
 }
 
-bool Trainer::DoWhatIsDue(Run& run, const Progress& before) {
+bool Trainer::DoWhatIsDue(Run& run) {
   const int64_t now = run.progress.batches;
   if (run.evaluated_at != now) {
-    EvaluateIfDue(run, before);
+    EvaluateIfDue(run);
     if (run.evaluated_at == now) {
       task_->SetTraining(true);
       if (ShouldEnd(run)) return true;
     }
   }
-  run.report_due =
-      run.reported_at != now && run.options.report.Due(before, run.progress);
+  run.report_due = run.reported_at != now &&
+                   run.options.report.Due(run.before, run.progress);
   if (run.saved_at != now &&
-      run.options.checkpoint.every.Due(before, run.progress)) {
+      run.options.checkpoint.every.Due(run.before, run.progress)) {
     SaveCheckpoint(run, /*finished=*/false);
   }
   if (run.report_due) ReportMeans(run);
@@ -230,8 +233,9 @@ void Trainer::DoLastThings(Run& run, bool finished) {
   if (run.reported_at != run.progress.batches) ReportMeans(run);
 }
 
-void Trainer::EvaluateIfDue(Run& run, const Progress& before) {
-  if (!run.evals.empty() && run.options.evaluate.Due(before, run.progress)) {
+void Trainer::EvaluateIfDue(Run& run) {
+  if (!run.evals.empty() &&
+      run.options.evaluate.Due(run.before, run.progress)) {
     EvaluateAll(run);
   }
 }
@@ -277,15 +281,35 @@ void Trainer::EndEarly(Run& run) {
   // After the checkpoint: a resumed run completes the epoch and records it
   // then.
   if (run.result.state.batch_idx > 0) RecordEpochMeans(run);
-  if (run.cancellation && run.cancellation->requested()) {
+  const auto [cancelled, reason] = ReasonOfAll(run);
+  run.result.message = reason;
+  if (cancelled) {
     run.result.ending = RunEnding::kCancelled;
-    run.result.message = run.cancellation->signal_name();
     callbacks_.Fire(Cancel{run.result.state, run.result.message});
   } else {
     run.result.ending = RunEnding::kStopped;
-    run.result.message = control_.reason();
     callbacks_.Fire(Stop{run.result.state, run.result.message});
   }
+}
+
+// Why a run ends early may be known to one process only.
+std::pair<bool, std::string> Trainer::ReasonOfAll(const Run& run) {
+  constexpr char kCancelled = 'c', kStopped = 's';
+  std::string mine;
+  if (run.cancellation && run.cancellation->requested()) {
+    mine = kCancelled + std::string(run.cancellation->signal_name());
+  } else if (control_.stop_requested()) {
+    mine = kStopped + control_.reason();
+  }
+  std::string first;
+  for (const std::string& reason : GatherText(backend_.collectives(), mine)) {
+    if (reason.empty()) continue;
+    // A signal goes before what a callback asked for.
+    if (first.empty() || (first[0] == kStopped && reason[0] == kCancelled)) {
+      first = reason;
+    }
+  }
+  return {first[0] == kCancelled, first.substr(1)};
 }
 
 std::exception_ptr Trainer::EndRun(Run& run) {

@@ -95,12 +95,12 @@ class Trainer {
   bool RunEpoch(Run& run);
   void RecordEpochMeans(Run& run);
   void RunStep(Run& run, int64_t batches_left);
-  // Does what has become due since `before`. Returns whether the run is to end
-  // here.
-  bool DoWhatIsDue(Run& run, const Progress& before);
+  // Does what has become due with the last batch. Returns whether the run is to
+  // end here.
+  bool DoWhatIsDue(Run& run);
   // What every end of a run but an error has.
   void DoLastThings(Run& run, bool finished);
-  void EvaluateIfDue(Run& run, const Progress& before);
+  void EvaluateIfDue(Run& run);
   void EvaluateAll(Run& run);
   void ReportMeans(Run& run);
   void ResumeIfAsked(Run& run);
@@ -112,6 +112,7 @@ class Trainer {
   // Whether a stop or cancellation was asked for, on any process.
   bool ShouldEnd(const Run& run);
   void EndEarly(Run& run);
+  std::pair<bool, std::string> ReasonOfAll(const Run& run);
   std::exception_ptr EndRun(Run& run);
 
   std::unique_ptr<Task> task_;

@@ -31,15 +31,29 @@ std::string Named(const char* prefix, const std::string& name) {
   return prefix + name;
 }
 
-State CountersOf(const StepState& state, const Progress& progress) {
+void SetProgress(State& state, const std::string& name,
+                 const Progress& progress) {
+  state.Set(name + "batches", progress.batches);
+  state.Set(name + "updates", progress.updates);
+  state.Set(name + "samples", progress.samples);
+  state.Set(name + "epochs", progress.epochs);
+  state.Set(name + "seconds", progress.seconds);
+}
+
+Progress GetProgress(const State& state, const std::string& name) {
+  return {.batches = state.Get<int64_t>(name + "batches"),
+          .updates = state.Get<int64_t>(name + "updates"),
+          .samples = state.Get<int64_t>(name + "samples"),
+          .epochs = state.Get<int64_t>(name + "epochs"),
+          .seconds = state.Get<double>(name + "seconds")};
+}
+
+State CountersOf(const StepState& state) {
   State counters;
   counters.Set("batch_idx", state.batch_idx);
   counters.Set("optimizer_step", state.optimizer_step);
   counters.Set("samples_seen", state.samples_seen);
   counters.Set("epoch", state.epoch);
-  counters.Set("batches", progress.batches);
-  counters.Set("epochs", progress.epochs);
-  counters.Set("seconds", progress.seconds);
   return counters;
 }
 
@@ -118,21 +132,13 @@ void LoadCallbacks(const Checkpoint& checkpoint,
   }
 }
 
-void WarnOfChanges(const std::map<std::string, std::string>& before,
-                   const RunConfig& config) {
-  for (const auto& [name, value] : config.Fields()) {
-    const auto found = before.find(name);
-    if (found == before.end() || found->second == value) continue;
-    LOG(WARNING) << "resumed with another configuration: " << name << " is "
-                 << value << ", was " << found->second;
-  }
-}
-
 }  // namespace
 
 // What moves with every batch.
 std::map<std::string, State> Trainer::CollectPosition(const Run& run) const {
-  State counters = CountersOf(run.result.state, run.progress);
+  State counters = CountersOf(run.result.state);
+  SetProgress(counters, "progress/", run.progress);
+  SetProgress(counters, "before/", run.before);
   counters.Set("evaluated_at", run.evaluated_at);
   counters.Set("reported_at", run.reported_at);
   counters.Set("report_due", static_cast<int64_t>(run.report_due));
@@ -205,11 +211,8 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   state.optimizer_step = counters.Get<int64_t>("optimizer_step");
   state.samples_seen = counters.Get<int64_t>("samples_seen");
   state.epoch = counters.Get<int64_t>("epoch");
-  run.progress = {.batches = counters.Get<int64_t>("batches"),
-                  .updates = state.optimizer_step,
-                  .samples = state.samples_seen,
-                  .epochs = counters.Get<int64_t>("epochs"),
-                  .seconds = counters.Get<double>("seconds")};
+  run.progress = GetProgress(counters, "progress/");
+  run.before = GetProgress(counters, "before/");
   run.seconds_before = run.progress.seconds;
   run.samples_before = run.progress.samples;
   run.evaluated_at = counters.Get<int64_t>("evaluated_at");
@@ -238,7 +241,9 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
     history->LoadState(PartOf(checkpoint, "history"));
   }
   LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
-  WarnOfChanges(checkpoint.config, run.config);
+  for (const std::string& change : Differences(run.config, checkpoint.config)) {
+    LOG(WARNING) << "resumed with another configuration: " << change;
+  }
   LoadRngState(PartOf(checkpoint, from + "rng"));
 }
 

@@ -58,6 +58,8 @@ struct Trainer::Run {
 
   RunResult result;
   Progress progress;
+  // The progress before the last batch: what has been passed since is due.
+  Progress before;
   // In batches of the run: where the last ones were made; -1: nowhere.
   int64_t evaluated_at = -1;
   int64_t reported_at = 0;

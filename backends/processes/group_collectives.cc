@@ -46,6 +46,8 @@ class GroupCollectives final : public Collectives {
  public:
   explicit GroupCollectives(ProcessGroup& group)
       : group_(group), check_(group) {}
+  explicit GroupCollectives(std::unique_ptr<ProcessGroup> group)
+      : own_group_(std::move(group)), group_(*own_group_), check_(group_) {}
 
   int64_t rank() const override { return group_.rendezvous().rank; }
   int64_t local_rank() const override { return group_.rendezvous().local_rank; }
@@ -127,9 +129,14 @@ class GroupCollectives final : public Collectives {
     return std::count(all.values.begin(), all.values.end(), 1) > 0;
   }
 
+  std::unique_ptr<Collectives> ForAnotherThread() override {
+    return std::make_unique<GroupCollectives>(group_.ForAnotherThread());
+  }
+
   void Abandon(const std::string& reason) override { group_.Abandon(reason); }
 
  private:
+  const std::unique_ptr<ProcessGroup> own_group_;  // if it is not borrowed
   ProcessGroup& group_;
   CallCheck check_;
 };

@@ -11,6 +11,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+#include <string>
+#include <thread>
+
+#include "backends/gather_text.h"
 #include "backends/processes/spawn_ranks.h"
 
 namespace trainyard {
@@ -30,6 +35,25 @@ class Rank {
   const std::unique_ptr<Collectives> collectives_ =
       MakeGroupCollectives(group_);
 };
+
+// Ranks 0 and 1 may wait for the sum while their other thread gathers; rank 2
+// begins the sum when the texts are there.
+TEST(GroupCollectivesTest, AnotherThreadHasCallsOfItsOwn) {
+  if (SpawnRanks(3)) return;
+  Rank rank;
+  const auto other = rank.all().ForAnotherThread();
+  std::promise<void> gathered;
+  std::thread thread([&] {
+    EXPECT_EQ(GatherText(*other, std::string(rank.rank() * 3, 'x')),
+              (std::vector<std::string>{"", "xxx", "xxxxxx"}));
+    gathered.set_value();
+  });
+  if (rank.rank() == 2) gathered.get_future().wait();
+  at::Tensor one = at::ones({2});
+  rank.all().AllReduce(one, ReduceOp::kSum);
+  EXPECT_TRUE(at::equal(one, at::full({2}, 3.0)));
+  thread.join();
+}
 
 TEST(GroupCollectivesTest, ReducesEveryTypeAndLayout) {
   if (SpawnRanks(4)) return;

@@ -3,8 +3,10 @@
 #include <c10/util/Exception.h>
 
 #include <exception>
+#include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <utility>
 
 #include "backends/processes/gloo.h"
 #include "backends/processes/nccl.h"
@@ -33,6 +35,13 @@ c10::intrusive_ptr<C10dGroup> Group(
 
 }  // namespace
 
+ProcessGroup::ProcessGroup(const ProcessGroupOptions& options,
+                           c10::intrusive_ptr<c10d::Store> store)
+    : options_(options), store_(std::move(store)) {
+  const Rendezvous& all = options_.rendezvous;
+  roll_call_ = std::make_unique<RollCall>(store_, all.rank, all.world_size);
+}
+
 ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
     : options_(options) {
   TORCH_CHECK_VALUE(options.timeout.count() > 0, "ProcessGroup: timeout is ",
@@ -41,10 +50,10 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
                     "ProcessGroup: device is ", options.device,
                     "; there are groups on the CPU and on CUDA");
   const Rendezvous& all = options_.rendezvous;
-  const auto store = OpenStore(all, options_.timeout);
-  roll_call_ = std::make_unique<RollCall>(store, all.rank, all.world_size);
+  store_ = OpenStore(all, options_.timeout);
+  roll_call_ = std::make_unique<RollCall>(store_, all.rank, all.world_size);
   const auto part = [&](const char* name) {
-    return c10::make_intrusive<c10d::PrefixStore>(name, store);
+    return c10::make_intrusive<c10d::PrefixStore>(name, store_);
   };
   Guard("connecting", [&] {
     const GlooOptions gloo = {all, options_.timeout};
@@ -59,6 +68,18 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
 }
 
 ProcessGroup::~ProcessGroup() = default;
+
+std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
+  std::unique_ptr<ProcessGroup> other(new ProcessGroup(options_, store_));
+  const Rendezvous& all = options_.rendezvous;
+  const auto part = c10::make_intrusive<c10d::PrefixStore>(
+      "thread/" + std::to_string(others_++), store_);
+  Guard("connecting for another thread", [&] {
+    other->side_ =
+        Group(part, all, MakeGloo(part, {all, options_.timeout}), nullptr);
+  });
+  return other;
+}
 
 void ProcessGroup::Abandon(const std::string& reason) {
   roll_call_->Abandon(reason);

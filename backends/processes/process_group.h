@@ -16,6 +16,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,7 @@
 // Whoever calls their methods includes c10d/ProcessGroup.hpp, which is large.
 namespace c10d {
 class ProcessGroup;
+class Store;
 }  // namespace c10d
 
 namespace trainyard {
@@ -58,6 +60,10 @@ class ProcessGroup {
   // For everything else.
   const c10::intrusive_ptr<c10d::ProcessGroup>& side() const { return side_; }
 
+  // The same ranks, connected once more: its side() may be used by another
+  // thread; it has no training(). Collective: all ranks must call it.
+  std::unique_ptr<ProcessGroup> ForAnotherThread();
+
   // Calls `run`, which talks to other ranks. An error of the network becomes a
   // c10::DistError that says who is missing; other errors pass.
   void Guard(const char* what, c10::function_ref<void()> run);
@@ -66,7 +72,13 @@ class ProcessGroup {
   void Abandon(const std::string& reason);
 
  private:
+  ProcessGroup(const ProcessGroupOptions& options,
+               c10::intrusive_ptr<c10d::Store> store);
+
   ProcessGroupOptions options_;
+  c10::intrusive_ptr<c10d::Store> store_;
+  // How many groups ForAnotherThread has made.
+  int64_t others_ = 0;
   std::unique_ptr<RollCall> roll_call_;
   c10::intrusive_ptr<c10d::ProcessGroup> training_;
   c10::intrusive_ptr<c10d::ProcessGroup> side_;

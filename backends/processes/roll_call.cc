@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <future>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,14 +26,31 @@ RollCall::RollCall(c10::intrusive_ptr<c10d::Store> store, int64_t rank,
                    int64_t size, milliseconds patience)
     : store_(std::move(store)), rank_(rank), size_(size), patience_(patience) {}
 
+std::optional<std::string> RollCall::WithinPatience(
+    std::function<std::string(RollCall&)> call) {
+  if (mute_) return std::nullopt;
+  auto self = std::make_shared<RollCall>(*this);
+  std::promise<std::string> promise;
+  std::future<std::string> future = promise.get_future();
+  std::thread([self, call, promise = std::move(promise)]() mutable {
+    try {
+      promise.set_value(call(*self));
+    } catch (const std::exception&) {
+      promise.set_value("the store of rank 0 is gone");
+    }
+  }).detach();
+  mute_ = future.wait_for(2 * patience_) == std::future_status::timeout;
+  if (mute_) return std::nullopt;
+  return future.get();
+}
+
 void RollCall::Abandon(const std::string& reason) {
   const std::string text = "rank " + std::to_string(rank_) + ": " + reason;
-  try {
-    store_->compareSet(kReason, {},
-                       std::vector<uint8_t>(text.begin(), text.end()));
-  } catch (const std::exception&) {
-    // Without the store nobody can be told.
-  }
+  WithinPatience([text](RollCall& self) {
+    self.store_->compareSet(kReason, {},
+                            std::vector<uint8_t>(text.begin(), text.end()));
+    return "";
+  });
 }
 
 std::string RollCall::Ask() {
@@ -55,28 +73,16 @@ std::string RollCall::Ask() {
   if (store_->check({kReason})) {
     text += "; " + store_->get_to_str(kReason);
   }
-  // Those that notice later must still find the store.
-  if (rank_ == 0 && size_ > 2) std::this_thread::sleep_for(2 * patience_);
   return text;
 }
 
 std::string RollCall::Describe() {
-  // A store whose process hangs answers never: it is asked from a thread that
-  // can be left behind.
-  auto self = std::make_shared<RollCall>(*this);
-  std::promise<std::string> promise;
-  std::future<std::string> future = promise.get_future();
-  std::thread([self, promise = std::move(promise)]() mutable {
-    try {
-      promise.set_value(self->Ask());
-    } catch (const std::exception&) {
-      promise.set_value("the store of rank 0 is gone");
-    }
-  }).detach();
-  if (future.wait_for(5 * patience_) == std::future_status::timeout) {
-    return "the store of rank 0 does not answer";
-  }
-  return future.get();
+  const std::string text =
+      WithinPatience(&RollCall::Ask)
+          .value_or("the store of rank 0 does not answer");
+  // Those that notice later must still find the store.
+  if (rank_ == 0 && size_ > 2) std::this_thread::sleep_for(2 * patience_);
+  return text;
 }
 
 }  // namespace trainyard

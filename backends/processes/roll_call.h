@@ -13,6 +13,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -29,16 +31,23 @@ class RollCall {
   void Abandon(const std::string& reason);
 
   // Answers, waits for the others, and says in a sentence who is missing and
-  // what was left as a reason. Takes `patience`, a little more on rank 0.
+  // what was left as a reason. Takes `patience`, twice that if the store does
+  // not answer, and more on rank 0.
   std::string Describe();
 
  private:
   std::string Ask();
+  // Calls it in a thread that can be left behind: a store whose process hangs,
+  // or that is behind a broken cable, answers never. None in that case, and at
+  // once from then on.
+  std::optional<std::string> WithinPatience(
+      std::function<std::string(RollCall&)> call);
 
   c10::intrusive_ptr<c10d::Store> store_;
   int64_t rank_;
   int64_t size_;
   std::chrono::milliseconds patience_;
+  bool mute_ = false;
 };
 
 }  // namespace trainyard

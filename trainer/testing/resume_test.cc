@@ -105,12 +105,12 @@ class ResumeTest : public ::testing::Test {
   void SetUp() override { std::filesystem::remove_all(folder_); }
 
   // 14 samples in batches of 3 and windows of 2 batches: 5 batches and 3
-  // updates per epoch, 15 batches and 9 updates in all.
+  // updates per epoch, 25 batches and 15 updates in all.
   TrainOptions Options() {
     return {.data = LinePoints(14),
             .eval_data = LinePoints(5),
             .evaluate = Every(Batches(4)),
-            .num_epochs = 3,
+            .num_epochs = 5,
             .checkpoint = {.directory = folder_, .every = Every(Batches(7))},
             .resume = Resume::kIfPresent,
             .per_device_batch_size = 3,
@@ -161,7 +161,7 @@ TEST_F(ResumeTest, EndsEqualInHalfPrecision) {
   unsaved.checkpoint = {};
   unsaved.resume = Resume::kNever;
   const Outcome straight = Train(unsaved);
-  for (int64_t stop = 1; stop < 15; ++stop) {
+  for (int64_t stop = 1; stop < 25; ++stop) {
     SetUp();
     Train(Options(), stop);
     const Outcome resumed = Train(Options(), -1, /*seed=*/2);
@@ -176,7 +176,7 @@ TEST_F(ResumeTest, EndsEqualWhereverItWasStopped) {
   unsaved.resume = Resume::kNever;
   const Outcome straight = Train(unsaved);
   for (const bool asynchronous : {true, false}) {
-    for (int64_t stop = 1; stop < 15; ++stop) {
+    for (int64_t stop = 1; stop < 25; ++stop) {
       SetUp();
       TrainOptions options = Options();
       options.checkpoint.asynchronous = asynchronous;
@@ -203,8 +203,8 @@ TEST_F(ResumeTest, GoesOnFromEveryCheckpointWithEveryReport) {
   options.checkpoint.every = Every(Batches(1));
   options.checkpoint.keep.last = 0;
   const Outcome straight = Train(options);
-  for (int64_t step = 1; step < 9; ++step) {
-    for (int64_t later = step + 1; later <= 9; ++later) {
+  for (int64_t step = 1; step < 15; ++step) {
+    for (int64_t later = step + 1; later <= 15; ++later) {
       std::filesystem::remove_all(folder_ + "/" + StepName(later));
     }
     const Outcome resumed = Train(options, -1, /*seed=*/2);
@@ -226,8 +226,8 @@ TEST_F(ResumeTest, AFinishedRunHasNothingLeftToDo) {
 TEST_F(ResumeTest, AFinishedRunGoesOnIfMoreIsAskedFor) {
   Train(Options());
   TrainOptions longer = Options();
-  longer.num_epochs = 4;
-  EXPECT_EQ(Train(longer).result.state.epoch, 4);
+  longer.num_epochs = 6;
+  EXPECT_EQ(Train(longer).result.state.epoch, 6);
 }
 
 TEST_F(ResumeTest, StartsAnewOnlyWhereNothingWouldBeLost) {

@@ -1,14 +1,18 @@
 // The trainer over several processes: the same run as on one, sample by sample.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <random>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
+#include "backends/gather_text.h"
 #include "backends/make_backend.h"
 #include "tools/launch/testing/test_rank.h"
 #include "trainer/testing/line_rig.h"
@@ -34,7 +38,7 @@ struct Outcome {
 TrainOptions Options() {
   return {.data = LinePoints(27),
           .eval_data = LinePoints(13),
-          .num_epochs = 3,
+          .num_epochs = 6,
           .per_device_batch_size = 8,
           .grad_accum_steps = 2,
           .clip = ClipNorm(1),
@@ -83,6 +87,9 @@ class ResumeDdpTest : public ::testing::Test {
   ResumeDdpTest() {
     folder_ = std::string(std::getenv("TEST_TMPDIR")) + "/" +
               ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    EmptyFolder();
+  }
+  void EmptyFolder() {
     Ddp().collectives().Barrier();
     if (Ddp().rank() == 0) std::filesystem::remove_all(folder_);
     Ddp().collectives().Barrier();
@@ -98,16 +105,54 @@ class ResumeDdpTest : public ::testing::Test {
 
 TEST_F(ResumeDdpTest, EndsEqualWhereverItWasStopped) {
   const Outcome straight = Train(Options(), &Ddp());
-  for (int64_t stop = 1; stop < 12; ++stop) {  // 4 batches per epoch
-    Ddp().collectives().Barrier();
-    if (Ddp().rank() == 0) std::filesystem::remove_all(folder_);
-    Ddp().collectives().Barrier();
+  for (int64_t stop = 1; stop < 24; ++stop) {  // 4 batches per epoch
+    EmptyFolder();
     Train(Saved(), &Ddp(), stop);
     const Outcome resumed = Train(Saved(), &Ddp());
     EXPECT_TRUE(at::equal(resumed.weight, straight.weight)) << stop;
     EXPECT_EQ(resumed.train_losses, straight.train_losses) << stop;
     EXPECT_EQ(resumed.eval_losses, straight.eval_losses) << stop;
   }
+}
+
+// Each process decides for itself: whether it wants to stop, when and why, and
+// by which callback. All must end at the same step, for the same reason.
+TEST_F(ResumeDdpTest, ProcessesThatDisagreeEndTogether) {
+  std::mt19937 together(1);  // the same on all
+  std::mt19937 alone(100 + static_cast<unsigned>(Ddp().rank()));
+  int64_t stopped = 0;
+  for (int run = 0; run < 100; ++run) {
+    LineRig rig(/*lr=*/0.1, &Ddp());
+    TrainOptions options = Saved();
+    options.num_epochs = 2;
+    options.per_device_batch_size /= Ddp().num_processes();
+    options.checkpoint.every = Every(Batches(1 + together() % 4));
+    options.checkpoint.asynchronous = together() % 2 == 0;
+    options.evaluate = Every(Batches(1 + together() % 4));
+    const auto disagree = [&](const auto& event, Control& control) {
+      if (alone() % 40 == 0) {
+        control.RequestStop(absl::StrCat("rank ", Ddp().rank(),
+                                         " says so, after event ",
+                                         typeid(event).name()));
+      }
+    };
+    rig.trainer().Add(On<StepEnd>(disagree));
+    rig.trainer().Add(On<EvalEnd>(disagree));
+    rig.trainer().Add(On<EpochStart>(disagree));
+    rig.trainer().Add(On<EpochEnd>(disagree));
+    const RunResult result = rig.trainer().Train(options);
+    stopped += result.ending == RunEnding::kStopped;
+    EXPECT_EQ(result.message.empty(), result.ending != RunEnding::kStopped);
+    const std::string mine = absl::StrCat(
+        result.state.optimizer_step, " ", result.state.samples_seen, " ",
+        result.ending == RunEnding::kStopped, " ", result.message);
+    for (const std::string& other : GatherText(Ddp().collectives(), mine)) {
+      EXPECT_EQ(mine, other) << "run " << run;
+    }
+    if (result.ending == RunEnding::kFinished) EmptyFolder();
+  }
+  EXPECT_GT(stopped, 20) << "too few of the runs were stopped";
+  EXPECT_LT(stopped, 100);
 }
 
 // One process, then all, then one again, each time within a window.

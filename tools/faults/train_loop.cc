@@ -1,0 +1,93 @@
+// Trains a small network with the trainer, on any backend, and saves after
+// every update: what the fault scripts of this folder do to several processes.
+// Goes on from --run_dir by itself; rank 0 prints "saved N" for each checkpoint
+// that was asked for, and at the end "state_crc32c X".
+
+#include <ATen/Context.h>
+#include <ATen/ops/randn.h>
+#include <absl/flags/flag.h>
+#include <absl/flags/parse.h>
+#include <absl/strings/str_format.h>
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/make_backend.h"
+#include "callbacks/hooks.h"
+#include "trainer/checkpoint/state_crc32c.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/losses.h"
+#include "trainer/main.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/supervised.h"
+#include "trainer/train_unit.h"
+#include "trainer/trainer.h"
+
+ABSL_FLAG(std::string, run_dir, "", "Folder of the checkpoints.");
+ABSL_FLAG(std::string, backend, "ddp", "Of one process or of several.");
+ABSL_FLAG(int64_t, updates, 60, "Updates in all.");
+ABSL_FLAG(int64_t, checkpoint_every, 1, "Updates between two saves.");
+ABSL_FLAG(double, timeout, 60, "Seconds that a process waits for another one.");
+
+namespace trainyard {
+namespace {
+
+// At once: whoever reads it may end this process at any moment.
+void Say(const std::string& line) {
+  std::puts(line.c_str());
+  std::fflush(stdout);
+}
+
+torch::nn::Sequential MakeModel() {
+  return torch::nn::Sequential(torch::nn::Linear(32, 64), torch::nn::ReLU(),
+                               torch::nn::Dropout(0.2),
+                               torch::nn::Linear(64, 1));
+}
+
+int Run() {
+  const auto backend = MakeBackend(
+      absl::GetFlag(FLAGS_backend),
+      {.timeout = std::chrono::milliseconds(
+           static_cast<int64_t>(1000 * absl::GetFlag(FLAGS_timeout)))});
+  at::manual_seed(1);
+  const at::Tensor input = at::randn({256, 32});
+  const DatasetPtr data = MakeTensorDataset(Example{input, input.sum(1, true)});
+  torch::nn::Sequential model = MakeModel();
+  AdamW optimizer(*model, {.lr = 0.01});
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+  const int64_t rank = backend->rank();
+  trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
+    if (rank == 0) Say(absl::StrFormat("saved %d", e.state.optimizer_step));
+  }));
+  const int64_t updates = absl::GetFlag(FLAGS_updates);
+  const RunResult result = trainer.Train(
+      {.data = data,
+       .num_epochs = updates,
+       .max_updates = updates,
+       .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir),
+                      .every = Every(Updates(static_cast<double>(
+                          absl::GetFlag(FLAGS_checkpoint_every))))},
+       .resume = Resume::kIfPresent,
+       .per_device_batch_size = 32 / backend->num_processes(),
+       .seed = 1});
+  std::vector<NamedTensor> all = trainer.task().State();
+  for (const NamedTensor& item : optimizer.State()) all.push_back(item);
+  if (rank == 0) Say(absl::StrFormat("state_crc32c %08x", StateCrc32c(all)));
+  return ExitCode(result.ending);
+}
+
+}  // namespace
+}  // namespace trainyard
+
+int main(int argc, char** argv) {
+  absl::ParseCommandLine(argc, argv);
+  return trainyard::Main(trainyard::Run);
+}
