@@ -7,11 +7,6 @@
 // characters: the loss is weighted by characters, and a window of several
 // batches has exactly the gradient of one large batch.
 #include <ATen/Context.h>
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/multinomial.h>
-#include <ATen/ops/softmax.h>
-#include <ATen/ops/tensor.h>
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
 
@@ -21,6 +16,7 @@
 #include "callbacks/epoch_table.h"
 #include "callbacks/progress_bar.h"
 #include "schedulers/cosine.h"
+#include "tools/examples/char_task.h"
 #include "tools/examples/char_text.h"
 #include "tools/examples/char_transformer.h"
 #include "tools/examples/parse_flags.h"
@@ -44,58 +40,6 @@ ABSL_FLAG(uint64_t, seed, 1, "Decides weights and order.");
 namespace {
 
 using namespace trainyard;  // NOLINT: an example, in a program of its own
-
-struct Paragraphs {
-  at::Tensor numbers;
-  auto tensors() { return std::tie(numbers); }
-};
-
-class CharTask final : public TaskOf<Paragraphs> {
- public:
-  explicit CharTask(CharTransformer model) : model_(std::move(model)) {
-    AddModel("model", model_.ptr());
-  }
-
-  StepOutput TrainStep(const Paragraphs& batch, StepContext& step) override {
-    const at::Tensor input = batch.numbers.slice(1, 0, -1);
-    const at::Tensor target = batch.numbers.slice(1, 1);
-    const at::Tensor logits = model_->forward(input);
-    step.ForwardDone(logits);
-    return {.loss = at::cross_entropy_loss(logits.flatten(0, 1),
-                                           target.flatten(), /*weight=*/{},
-                                           at::Reduction::Mean, kPadding),
-            .weight = target.ne(kPadding).sum().item<double>()};
-  }
-
-  StepOutput EvalStep(const Paragraphs& batch, StepContext& step) override {
-    StepOutput output = TrainStep(batch, step);
-    output.metrics.emplace_back("perplexity", output.loss);
-    return output;
-  }
-
-  MetricReducers EvalReducers() const override {
-    return {{"perplexity", ReduceExpOfMean()}};
-  }
-
- private:
-  CharTransformer model_;
-};
-
-// What the model writes after nothing.
-std::string Written(CharTransformer& model, const CharText& text,
-                    int64_t length) {
-  const at::NoGradGuard no_gradients;
-  model->eval();
-  std::vector<int64_t> numbers = {kPadding};
-  while (static_cast<int64_t>(numbers.size()) <= length) {
-    const at::Tensor logits = model->forward(at::tensor(numbers).unsqueeze(0));
-    const auto next =
-        at::multinomial(at::softmax(logits[0][-1] / 0.7, 0), 1).item<int64_t>();
-    if (next == kPadding) break;
-    numbers.push_back(next);
-  }
-  return text.Decode(numbers);
-}
 
 int Run() {
   const int64_t length = absl::GetFlag(FLAGS_length);

@@ -80,22 +80,38 @@ std::string CharText::Decode(const std::vector<int64_t>& numbers) const {
   return text;
 }
 
-CharText ReadCharText(const std::string& path, int64_t length) {
+std::string PrintableAscii() {
+  std::string characters;
+  for (char c = ' '; c <= '~'; ++c) characters += c;
+  return characters;
+}
+
+CharText ReadCharText(const std::string& path, int64_t length,
+                      const std::string& alphabet) {
   TORCH_CHECK_VALUE(length >= 2, "length is ", length,
                     "; it must be at least 2");
   std::vector<std::string> parts[2];
   std::set<char> characters;
   size_t count = 0;
   for (const fs::path& file : FilesOf(path)) {
+    std::string content = ReadFile(file);
+    if (!alphabet.empty()) {
+      std::erase_if(content, [&](char c) {
+        return c != '\n' && alphabet.find(c) == std::string::npos;
+      });
+    }
     for (std::string& paragraph :
-         Paragraphs(ReadFile(file), static_cast<size_t>(length))) {
+         Paragraphs(content, static_cast<size_t>(length))) {
       characters.insert(paragraph.begin(), paragraph.end());
       parts[++count % 10 == 0].push_back(std::move(paragraph));
     }
   }
   TORCH_CHECK_VALUE(count >= 10, path, " has ", count,
                     " paragraphs; there must be at least 10");
-  CharText text{.alphabet = {characters.begin(), characters.end()}};
+  CharText text{.alphabet = alphabet};
+  if (alphabet.empty()) {
+    text.alphabet.assign(characters.begin(), characters.end());
+  }
   text.train = Numbered(parts[0], text.alphabet, length);
   text.test = Numbered(parts[1], text.alphabet, length);
   return text;

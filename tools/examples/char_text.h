@@ -32,9 +32,14 @@ struct CharText {
 };
 
 // Of one file, or of all files of a folder in name order. Longer paragraphs are
-// cut; every tenth is kept for the test. Throws c10::ValueError if there is
-// nothing to read.
-CharText ReadCharText(const std::string& path, int64_t length);
+// cut; every tenth is kept for the test. Characters that are not in `alphabet`
+// are passed over; if it is empty, it is what the text has. Throws
+// c10::ValueError if there is nothing to read.
+CharText ReadCharText(const std::string& path, int64_t length,
+                      const std::string& alphabet = "");
+
+// What stands on a keyboard: for models that read more than one text.
+std::string PrintableAscii();
 
 }  // namespace trainyard
 

@@ -32,6 +32,16 @@ TEST(CharTextTest, ReadsParagraphsAndKeepsEveryTenth) {
   EXPECT_EQ(text.Decode(RowOf(text.train, 18)), "gh");
 }
 
+TEST(CharTextTest, PassesOverWhatIsNotInTheAlphabet) {
+  const std::string path = ::testing::TempDir() + "/umlauts";
+  std::ofstream file(path);
+  for (int i = 0; i < 10; ++i) file << "gr\xc3\xb6\xc3\x9f" << "er\n\n";
+  file.close();
+  const CharText text = ReadCharText(path, 6, PrintableAscii());
+  EXPECT_EQ(text.vocabulary(), 96);
+  EXPECT_EQ(text.Decode(RowOf(text.test, 0)), "grer ");
+}
+
 TEST(CharTextTest, RefusesWhatHasNothingToRead) {
   EXPECT_THROW(ReadCharText("/not/there", 6), c10::ValueError);
   const std::string path = ::testing::TempDir() + "/short";
