@@ -13,6 +13,7 @@ INTERFACES = [
     "//backends:collectives",
     "//callbacks:callback",
     "//callbacks:callback_handler",
+    "//callbacks:other_weights",
     "//schedulers:metric_schedule",
     "//schedulers:per_group",
     "//schedulers:schedule",
@@ -23,6 +24,7 @@ INTERFACES = [
 
 # (target, concrete target of another folder): where one wraps the other.
 WRAPPERS = [
+    ("//callbacks/setup:convert_sync_batch_norm", "//backends:sync_batch_norm"),
     ("//callbacks/track:track", "//tracking:run_info"),
     ("//callbacks/track:track", "//tracking/sinks:csv"),
     ("//callbacks/track:track", "//tracking/sinks:jsonl"),
@@ -36,9 +38,13 @@ TORCH_FREE = [
     "//backends/processes:listening_socket",
     "//backends/processes:rendezvous",
     "//callbacks/display:*",
+    "//callbacks/lr_finder:lr_curve",
     "//callbacks/track:track",
+    "//callbacks:better",
     "//callbacks:clock",
     "//callbacks:new_values",
+    "//callbacks:other_weights",
+    "//callbacks:run_progress",
     "//finetuning:ema_decay",
     "//schedulers*:*",
     "//tools/launch:launch_only",
