@@ -5,15 +5,34 @@
 #include <ATen/ops/equal.h>
 
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "callbacks/testing/fake_run.h"
+#include "trainer/state.h"
+#include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
 
 at::Tensor GeneratorState() {
   return at::detail::getDefaultCPUGenerator().get_state();
+}
+
+void ExpectSame(const State& a, const State& b) {
+  EXPECT_EQ(a.version(), b.version());
+  ASSERT_EQ(a.values().size(), b.values().size());
+  auto other = b.values().begin();
+  for (const auto& [name, value] : a.values()) {
+    EXPECT_EQ(name, other->first);
+    using Pointer = std::shared_ptr<const at::Tensor>;
+    if (std::holds_alternative<Pointer>(value)) {
+      EXPECT_TRUE(at::equal(GetTensor(a, name), GetTensor(b, name))) << name;
+    } else {
+      EXPECT_EQ(value, other->second) << name;
+    }
+    ++other;
+  }
 }
 
 // Better from batch to batch and from epoch to epoch: nothing to stop for.
@@ -105,6 +124,28 @@ TEST_P(CallbackConformanceTest, SurvivesEvaluationsOutsideOfRuns) {
   run.PlayEvaluation();
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
   run.PlayEvaluation();
+}
+
+// Saved by one object and loaded by another, which begins the rest of the run.
+TEST_P(CallbackConformanceTest, ItsStateComesBack) {
+  State state;
+  {
+    FakeRun run(Improving());
+    const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+    const auto* stateful = dynamic_cast<Stateful*>(callback.get());
+    if (stateful == nullptr) GTEST_SKIP() << "it has no state";
+    run.Add(*callback);
+    EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
+    state = stateful->SaveState();
+  }
+  FakeRun rest(Improving());
+  const std::unique_ptr<Callback> callback = GetParam().make(rest.clock());
+  auto& stateful = dynamic_cast<Stateful&>(*callback);
+  EXPECT_ANY_THROW(stateful.LoadState(State(/*version=*/1000)));
+  stateful.LoadState(state);
+  rest.Add(*callback);
+  EXPECT_EQ(rest.PlayNothing(), RunEnding::kFinished) << rest.message();
+  ExpectSame(stateful.SaveState(), state);
 }
 
 TEST_P(CallbackConformanceTest, LeavesTheRandomGeneratorAlone) {

@@ -1,6 +1,7 @@
 // What every Callback must do, as a test suite: run twice, survive runs that
-// end at once, are stopped or fail, survive evaluations outside of runs, and
-// leave the global random generator alone. A callback's test instantiates it:
+// end at once, are stopped or fail, survive evaluations outside of runs, bring
+// back the state they have, if any, and leave the global random generator
+// alone. A callback's test instantiates it:
 //
 //   INSTANTIATE_TEST_SUITE_P(
 //       Mine, CallbackConformanceTest,

@@ -17,6 +17,7 @@
 #include "callbacks/monitors/memory_monitor.h"
 #include "callbacks/monitors/profiler.h"
 #include "callbacks/monitors/throughput.h"
+#include "callbacks/monitors/timer.h"
 #include "callbacks/print_progress.h"
 #include "callbacks/progress_bar.h"
 #include "callbacks/terminate_on_nan.h"
@@ -54,8 +55,12 @@ CallbackCase Watching(const char* name) {
 INSTANTIATE_TEST_SUITE_P(
     BuiltIn, CallbackConformanceTest,
     ::testing::Values(
-        Plain<EarlyStopping>("EarlyStopping"), Timed<EpochTable>("EpochTable"),
-        Watching<GradientNorm>("GradientNorm"),
+        CallbackCase{"EarlyStopping",
+                     [](const SecondsClock& clock) {
+                       return std::make_unique<EarlyStopping>(
+                           EarlyStoppingOptions{.clock = clock});
+                     }},
+        Timed<EpochTable>("EpochTable"), Watching<GradientNorm>("GradientNorm"),
         Watching<LearningRateMonitor>("LearningRateMonitor"),
         Plain<LogMetrics>("LogMetrics"),
         CallbackCase{"MaxDuration",
@@ -77,6 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
                      [](const SecondsClock& clock) {
                        return std::make_unique<Throughput>(
                            ThroughputOptions{.clock = clock});
+                     }},
+        CallbackCase{"Timer",
+                     [](const SecondsClock& clock) {
+                       return std::make_unique<Timer>(
+                           TimerOptions{.clock = clock});
                      }}),
     CallbackCaseName);
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "callbacks/callback_handler.h"
+#include "callbacks/clock.h"
 #include "callbacks/progress_bar.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
@@ -41,6 +42,27 @@ void BM_ProgressBar(benchmark::State& bench) {
   std::fclose(nowhere);
 }
 BENCHMARK(BM_ProgressBar);
+
+// By a clock on which a step takes 200 us: what it costs of those, redraws with
+// their look at the loss included. "share" is that part of a step.
+void BM_ProgressBarAt5000StepsPerSecond(benchmark::State& bench) {
+  constexpr double kStepSeconds = 200e-6;
+  std::FILE* nowhere = std::fopen("/dev/null", "w");
+  Control control;
+  CallbackHandler handler(control);
+  double now = 0;
+  handler.Add(
+      ProgressBar({.output = nowhere, .force_terminal = true, .clock = [&now] {
+                     benchmark::DoNotOptimize(SteadySeconds());
+                     return now += kStepSeconds;
+                   }}));
+  FireSteps(bench, handler);
+  bench.counters["share"] = benchmark::Counter(
+      static_cast<double>(bench.iterations()) * kStepSeconds,
+      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  std::fclose(nowhere);
+}
+BENCHMARK(BM_ProgressBarAt5000StepsPerSecond);
 
 void BM_PlainLines(benchmark::State& bench) {
   std::FILE* nowhere = std::fopen("/dev/null", "w");

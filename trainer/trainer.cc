@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/gather_text.h"
+#include "callbacks/other_weights.h"
 #include "tracking/metrics.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
@@ -244,18 +245,30 @@ void Trainer::EvaluateAll(Run& run) {
   const double start = run.SecondsSinceStart();
   task_->SetTraining(false);
   run.eval_metrics.clear();
-  for (Run::Eval& eval : run.evals) {
-    const Metrics metrics = trainyard::Evaluate(
-        {*task_, backend_, callbacks_, run.result.state}, eval.loader,
-        {.name = eval.name,
-         .max_batches = LimitBatches(run.options.max_eval_batches)});
-    for (const auto& [name, value] : metrics) history_->Update(name, value);
-    callbacks_.Fire(EvalEnd{run.result.state, eval.name, metrics});
-    run.eval_metrics.insert(metrics.begin(), metrics.end());
+  EvaluateSets(run, "");
+  auto* others = callbacks_.Find<OtherWeights>();
+  if (others != nullptr && others->wanted()) {
+    const OtherWeights::Use use(*others);
+    EvaluateSets(run, others->prefix() + "_");
   }
   if (!run.evals.empty()) run.schedules.Observe(run.eval_metrics);
   run.evaluated_at = run.progress.batches;
   run.eval_seconds += run.SecondsSinceStart() - start;
+}
+
+void Trainer::EvaluateSets(Run& run, const std::string& prefix) {
+  for (Run::Eval& eval : run.evals) {
+    const std::string name = prefix + eval.name;
+    const Metrics metrics = trainyard::Evaluate(
+        {*task_, backend_, callbacks_, run.result.state}, eval.loader,
+        {.name = name,
+         .max_batches = LimitBatches(run.options.max_eval_batches)});
+    for (const auto& [metric, value] : metrics) {
+      history_->Update(metric, value);
+    }
+    callbacks_.Fire(EvalEnd{run.result.state, name, metrics});
+    run.eval_metrics.insert(metrics.begin(), metrics.end());
+  }
 }
 
 void Trainer::ReportMeans(Run& run) {

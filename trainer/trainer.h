@@ -102,6 +102,7 @@ class Trainer {
   void DoLastThings(Run& run, bool finished);
   void EvaluateIfDue(Run& run);
   void EvaluateAll(Run& run);
+  void EvaluateSets(Run& run, const std::string& prefix);
   void ReportMeans(Run& run);
   void ResumeIfAsked(Run& run);
   void SaveCheckpoint(Run& run, bool finished);

@@ -174,7 +174,8 @@ INSTANTIATE_TEST_SUITE_P(Track, CallbackConformanceTest,
                              "Track",
                              [](SecondsClock clock) {
                                return std::make_unique<Track>(TrackOptions{
-                                   .run_dir = NewFolder("conformance"),
+                                   .run_dir =
+                                       ::testing::TempDir() + "/conformance",
                                    .clock = std::move(clock)});
                              }}),
                          CallbackCaseName);

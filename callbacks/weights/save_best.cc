@@ -55,15 +55,21 @@ SaveBest::SaveBest(std::vector<NamedTensor> weights, SaveBestOptions options)
 }
 
 bool SaveBest::main() const {
-  return options_.collectives == nullptr || options_.collectives->rank() == 0;
+  return options_.backend == nullptr || options_.backend->rank() == 0;
 }
 
 // A small tensor of the host, as the first process has it.
 at::Tensor SaveBest::FromMain(const at::Tensor& mine) const {
-  if (options_.collectives == nullptr) return mine;
-  at::Tensor sent = mine.to(weights_.front().tensor.device());
-  options_.collectives->Broadcast(sent);
+  if (options_.backend == nullptr) return mine;
+  at::Tensor sent = mine.to(options_.backend->device());
+  options_.backend->collectives().Broadcast(sent);
   return sent.cpu();
+}
+
+bool SaveBest::Any(bool here) const {
+  return options_.backend == nullptr
+             ? here
+             : options_.backend->collectives().Any(here);
 }
 
 State SaveBest::SaveState() const {
@@ -106,11 +112,10 @@ void SaveBest::LoadState(const State& state) {
 
 void SaveBest::OnRunStart(const RunStart& e, Control&) {
   num_epochs_ = e.config.num_epochs;
-  if (e.config.num_processes > 1 && options_.collectives == nullptr) {
+  if (e.config.num_processes > 1 && options_.backend == nullptr) {
     throw std::invalid_argument(
-        "SaveBest: collectives is not set, and the run has " +
-        std::to_string(e.config.num_processes) +
-        " processes; set it to &backend->collectives()");
+        "SaveBest: backend is not set, and the run has " +
+        std::to_string(e.config.num_processes) + " processes");
   }
   if (std::exchange(goes_on_, false)) {
     foreign_files_ = false;
@@ -192,10 +197,7 @@ void SaveBest::Write(const Saved& saved) {
     }
   }
   foreign_files_ = false;
-  const bool failed = options_.collectives != nullptr
-                          ? options_.collectives->Any(!status.ok())
-                          : !status.ok();
-  if (!failed) return;
+  if (!Any(!status.ok())) return;
   throw std::runtime_error("SaveBest: " +
                            (main() ? Text(status)
                                    : "the first process could not write " +
@@ -220,9 +222,7 @@ void SaveBest::Reload() {
     loaded = status.ok();
     if (!loaded) problems += (problems.empty() ? "" : "; ") + Text(status);
   }
-  Collectives* const collectives = options_.collectives;
-  if (collectives != nullptr) loaded = collectives->Any(loaded);
-  if (!loaded) {
+  if (!Any(loaded)) {
     throw std::runtime_error(
         "SaveBest: the best weights cannot be read, the model keeps its last "
         "ones: " +
@@ -231,11 +231,11 @@ void SaveBest::Reload() {
   if (!problems.empty()) {
     LOG(WARNING) << "SaveBest: reloaded the next best weights: " << problems;
   }
-  if (collectives == nullptr) return;
+  if (options_.backend == nullptr) return;
   const at::NoGradGuard no_gradients;
   for (const NamedTensor& weight : weights_) {
     at::Tensor tensor = weight.tensor.detach();
-    collectives->Broadcast(tensor);
+    options_.backend->collectives().Broadcast(tensor);
   }
 }
 

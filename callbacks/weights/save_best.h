@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/collectives.h"
+#include "backends/backend.h"
 #include "callbacks/better.h"
 #include "callbacks/callback.h"
 #include "callbacks/metric_watch.h"
@@ -48,9 +48,9 @@ struct SaveBestOptions {
   bool reload = true;
   // A second run starts without the first one's best.
   bool reset_on_run = true;
-  // Those of the run, if it has several processes: the first one writes, and
-  // gives the others what it reads. All of them have the callback. Borrowed.
-  Collectives* collectives = nullptr;
+  // The run's, if it has several processes: the first one writes, and gives the
+  // others what it reads. All of them have the callback. Borrowed.
+  Backend* backend = nullptr;
 };
 
 class SaveBest final : public Callback, public Stateful {
@@ -90,6 +90,7 @@ class SaveBest final : public Callback, public Stateful {
  private:
   bool main() const;
   at::Tensor FromMain(const at::Tensor& mine) const;
+  bool Any(bool here) const;
   void Judge(double value, const StepState& state);
   void Write(const Saved& saved);
   void ForgetMissing();

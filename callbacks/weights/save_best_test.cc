@@ -11,6 +11,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "callbacks/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
 #include "trainer/checkpoint/safetensors.h"
 
@@ -215,12 +216,24 @@ TEST_F(SaveBestTest, RefusesBadOptionsByName) {
             "SaveBest: metric is empty");
 }
 
-TEST_F(SaveBestTest, SeveralProcessesNeedCollectives) {
+TEST_F(SaveBestTest, SeveralProcessesNeedTheBackend) {
   SaveBest best = Make();
   Control control;
   EXPECT_THROW(best.OnRunStart({{.num_processes = 2}, {}}, control),
                std::invalid_argument);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    SaveBest, CallbackConformanceTest,
+    ::testing::Values(CallbackCase{
+        "SaveBest",
+        [](SecondsClock) {
+          return std::make_unique<SaveBest>(
+              std::vector<NamedTensor>{{"weight", at::zeros({1})}},
+              SaveBestOptions{.directory = ::testing::TempDir() + "/suite",
+                              .keep = 2});
+        }}),
+    CallbackCaseName);
 
 }  // namespace
 }  // namespace trainyard

@@ -14,6 +14,7 @@ INTERFACES = [
     "//backends:gather_text",
     "//callbacks:callback",
     "//callbacks:callback_handler",
+    "//callbacks:other_weights",
     "//schedulers:metric_schedule",
     "//schedulers:per_group",
     "//schedulers:schedule",
@@ -24,6 +25,7 @@ INTERFACES = [
 
 # (target, concrete target of another folder): where one wraps the other.
 WRAPPERS = [
+    ("//callbacks/setup:convert_sync_batch_norm", "//backends:sync_batch_norm"),
     ("//callbacks/track:track", "//tracking:run_info"),
     ("//callbacks/track:track", "//tracking/sinks:csv"),
     ("//callbacks/track:track", "//tracking/sinks:jsonl"),
@@ -37,10 +39,14 @@ TORCH_FREE = [
     "//backends/processes:listening_socket",
     "//backends/processes:rendezvous",
     "//callbacks/display:*",
+    "//callbacks/lr_finder:lr_curve",
     "//callbacks/track:track",
+    "//callbacks:better",
     "//callbacks:clock",
     "//callbacks:new_values",
     "//finetuning/warm_start:rename_rules",
+    "//callbacks:other_weights",
+    "//callbacks:run_progress",
     "//finetuning:ema_decay",
     "//finetuning:near_names",
     "//schedulers*:*",

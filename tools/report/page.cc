@@ -30,11 +30,22 @@ std::string DataJson(const std::vector<RunData>& runs, size_t most_points,
   return json + "]}";
 }
 
-std::string Page(const std::string& data_json) {
+std::string FineDataJson(const std::vector<RunData>& runs, size_t most_points,
+                         size_t bytes) {
+  std::string json = "[";
+  for (const RunData& run : runs) {
+    if (json.back() != '[') json += ",\n";
+    json += run.ToFineJson(most_points, bytes / runs.size());
+  }
+  return json + "]";
+}
+
+std::string Page(const std::string& data_json, const std::string& fine_json) {
   std::string page = kHtml;
   Fill(page, "@@STYLE@@", kStyle);
-  // The script before the data: data may hold any text, a mark too.
+  // In this order, from the end: data may hold any text, a mark too.
   Fill(page, "@@SCRIPT@@", kScript);
+  Fill(page, "@@FINE@@", fine_json);
   Fill(page, "@@DATA@@", data_json);
   return page;
 }

@@ -29,6 +29,8 @@ constexpr char kUsage[] =
 
   --out=FILE       the file to write
   --points=N       most points of a line; more are merged (default 4096)
+  --zoom_mb=N      about how many megabytes of finer points a page may have, for
+                   zooming (default 8)
   --port=PORT      of --serve (default 6061; 0: any free one)
   --host=ADDRESS   of --serve (default 127.0.0.1, which only this host reaches)
 )";
@@ -50,15 +52,27 @@ void Write(const std::string& path, const std::string& html) {
   if (!status.ok()) throw std::runtime_error(std::string(status.message()));
 }
 
-[[noreturn]] void Serve(std::vector<RunData>& runs, size_t points,
+struct Detail {
+  size_t points;
+  // Of what is finer.
+  size_t bytes;
+};
+
+[[noreturn]] void Serve(std::vector<RunData>& runs, const Detail& detail,
                         const std::string& host, int port, std::ostream& out) {
   Server server(host, port);
   out << "http://" << host << ":" << server.port() << "/" << std::endl;
   server.Run([&](const std::string& path) -> std::optional<Answer> {
+    if (path == "/fine.json") {
+      return Answer{.type = "application/json",
+                    .body = FineDataJson(runs, detail.points, detail.bytes)};
+    }
     if (path != "/" && path != "/data.json") return std::nullopt;
     for (RunData& run : runs) run.Refresh();
-    const std::string data = DataJson(runs, points, /*live=*/true);
-    if (path == "/") return Answer{.type = "text/html", .body = Page(data)};
+    const std::string data = DataJson(runs, detail.points, /*live=*/true);
+    if (path == "/") {
+      return Answer{.type = "text/html", .body = Page(data, "null")};
+    }
     return Answer{.type = "application/json", .body = data};
   });
 }
@@ -74,8 +88,11 @@ void Run(const std::vector<std::string>& arguments, std::ostream& out) {
     out << kUsage;
     return;
   }
-  const auto points =
-      static_cast<size_t>(Whole(settings, "points", 4096, 2, 1 << 20));
+  const Detail detail{
+      .points =
+          static_cast<size_t>(Whole(settings, "points", 4096, 2, 1 << 20)),
+      .bytes = static_cast<size_t>(Whole(settings, "zoom_mb", 8, 0, 1024))
+               << 20};
   const int port = static_cast<int>(Whole(settings, "port", 6061, 0, 65535));
   const std::string host = settings.Text("host", "127.0.0.1");
   const bool serve = settings.Flag("serve");
@@ -91,12 +108,13 @@ void Run(const std::vector<std::string>& arguments, std::ostream& out) {
     }
     runs.emplace_back(folder);
   }
-  if (serve) Serve(runs, points, host, port, out);
+  if (serve) Serve(runs, detail, host, port, out);
   for (RunData& run : runs) run.Refresh();
   if (path.empty()) {
     path = runs.size() == 1 ? folders.front() + "/report.html" : "report.html";
   }
-  Write(path, Page(DataJson(runs, points, /*live=*/false)));
+  Write(path, Page(DataJson(runs, detail.points, /*live=*/false),
+                   FineDataJson(runs, detail.points, detail.bytes)));
   out << "wrote " << path << "\n";
 }
 

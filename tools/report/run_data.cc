@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tools/report/decimate.h"
+#include "tools/report/fine_points.h"
 #include "trainer/checkpoint/input_file.h"
 #include "trainer/checkpoint/json_reader.h"
 #include "trainer/checkpoint/json_string.h"
@@ -98,6 +99,14 @@ std::string LatestJson(const std::map<std::string, Series>& all) {
   }
   return json + "\"updates\":" + std::to_string(static_cast<int64_t>(step)) +
          "}";
+}
+
+// '<' stands only in strings: "</script>" would end the script around it.
+std::string ForScript(std::string json) {
+  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
+    json.replace(at, 1, "\\u003c");
+  }
+  return json;
 }
 
 uint64_t BytesOf(const fs::path& folder) {
@@ -193,11 +202,14 @@ std::string RunData::ToJson(size_t most_points) const {
     json += Quoted(problem);
   }
   json += "]}";
-  // '<' stands only in strings: "</script>" would end the script around it.
-  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
-    json.replace(at, 1, "\\u003c");
-  }
-  return json;
+  return ForScript(std::move(json));
+}
+
+std::string RunData::ToFineJson(size_t most_points, size_t bytes) const {
+  return ForScript(
+      FineJson(metrics_.series(), {.most_points = most_points,
+                                   .bytes = bytes,
+                                   .start = StartOf(metrics_.series())}));
 }
 
 }  // namespace trainyard

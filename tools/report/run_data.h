@@ -29,6 +29,8 @@ class RunData {
 
   // For a <script>: nothing in it ends one.
   std::string ToJson(size_t most_points) const;
+  // More points of the lines that ToJson merges: see FineJson.
+  std::string ToFineJson(size_t most_points, size_t bytes) const;
 
  private:
   std::string ReadJson(const std::string& file);

@@ -46,8 +46,8 @@ function lowerBound(xs, x) {
 }
 
 class Chart {
-  // `lines`: {run, color, dashed, label, series: {s, t, v, lo, hi}}.
-  // `view` is shared by all charts: axis, smooth, log, range, hidden.
+  // `lines`: {run, name, color, dashed (0, 1, 2: dotted), label, series: {s, t, v, lo, hi}}.
+  // `view` is shared by all charts: axis, smooth, log, range, hidden, fine.
   constructor(box, title, view, onRange) {
     this.view = view;
     this.onRange = onRange;
@@ -73,11 +73,13 @@ class Chart {
   setLines(lines) {
     this.lines = lines.sort((a, b) => a.dashed - b.dashed);
     this.keys.replaceChildren();
-    const kinds = new Map(lines.map((line) => [line.label, line.dashed]));
+    const kinds = new Map(lines.map((line) => [line.label, line]));
     if (kinds.size > 1) {
-      for (const [label, dashed] of kinds) {
+      for (const [label, line] of kinds) {
         const key = document.createElement("b");
-        if (dashed) key.className = "dashed";
+        key.className = ["", "dashed", "dotted"][line.dashed];
+        // Of several runs the color tells the run.
+        if (!line.several) key.style.color = line.color;
         this.keys.append(key, label);
       }
     }
@@ -94,14 +96,14 @@ class Chart {
     let y0 = Infinity, y1 = -Infinity;
     const log = this.view.log;
     for (const line of this.shown()) {
-      const xs = line.series[this.view.axis];
+      const xs = this.seriesOf(line)[this.view.axis];
       if (!this.view.range && xs.length) {
         x0 = Math.min(x0, xs[0]);
         x1 = Math.max(x1, xs[xs.length - 1]);
       }
     }
     for (const line of this.shown()) {
-      const xs = line.series[this.view.axis];
+      const xs = this.seriesOf(line)[this.view.axis];
       const from = Math.max(0, lowerBound(xs, x0) - 1), to = Math.min(xs.length, lowerBound(xs, x1) + 2);
       const values = this.valuesOf(line);
       for (let i = from; i < to; ++i) {
@@ -119,11 +121,23 @@ class Chart {
     return {x0, x1, y0: y0 - room, y1: y1 + room};
   }
 
+  // The line's points: of a zoomed range finer ones, if there are.
+  seriesOf(line) {
+    const {range, axis} = this.view;
+    const fine = range && line.series.lo ? this.view.fine.of(line.run, line.name) : null;
+    if (!fine) return line.series;
+    if (!line.cut || line.cut.fine !== fine || line.cut.range !== range || line.cut.axis !== axis) {
+      line.cut = {fine, range, axis, series: cutOut(fine, line.series, axis, range)};
+    }
+    return line.cut.series;
+  }
+
   valuesOf(line) {
-    if (line.smooth !== this.view.smooth || line.of !== line.series.v) {
+    const {v} = this.seriesOf(line);
+    if (line.smooth !== this.view.smooth || line.of !== v) {
       line.smooth = this.view.smooth;
-      line.of = line.series.v;
-      line.values = smoothed(line.series.v, line.smooth);
+      line.of = v;
+      line.values = smoothed(v, line.smooth);
     }
     return line.values;
   }
@@ -195,7 +209,7 @@ class Chart {
   }
 
   drawLine(g, scale, line) {
-    const {lo, hi} = line.series, xs = line.series[this.view.axis];
+    const series = this.seriesOf(line), {lo, hi} = series, xs = series[this.view.axis];
     const values = this.valuesOf(line);
     const from = Math.max(0, lowerBound(xs, scale.x0) - 1), to = Math.min(xs.length, lowerBound(xs, scale.x1) + 2);
     if (lo && this.view.smooth === 0) {
@@ -211,7 +225,7 @@ class Chart {
     g.strokeStyle = line.color;
     g.fillStyle = line.color;
     g.lineWidth = 1.6;
-    g.setLineDash(line.dashed ? [5, 4] : []);
+    g.setLineDash([[], [5, 4], [2, 3]][line.dashed]);
     g.beginPath();
     let open = false;
     for (let i = from; i < to; ++i) {

@@ -12,8 +12,7 @@ Chart.prototype.listen = function() {
   });
   this.canvas.addEventListener("pointerleave", () => {
     if (this.drag) return;
-    this.cursor = null;
-    this.tip.hidden = true;
+    this.leave();
     this.draw();
   });
   this.canvas.addEventListener("pointerdown", (event) => {
@@ -32,17 +31,23 @@ Chart.prototype.listen = function() {
   this.canvas.addEventListener("dblclick", () => this.onRange(null));
 };
 
+// What was pointed at is not, or no longer, there.
+Chart.prototype.leave = function() {
+  this.cursor = null;
+  this.tip.hidden = true;
+};
+
 // Shows for each line the value nearest to the pointer.
 Chart.prototype.hover = function(px) {
   const scale = this.scales(), x = scale.back(px);
   const dots = [];
   for (const line of this.shown()) {
-    const xs = line.series[this.view.axis], values = this.valuesOf(line);
+    const series = this.seriesOf(line), xs = series[this.view.axis], values = this.valuesOf(line);
     let i = lowerBound(xs, x);
     if (i === xs.length || (i > 0 && x - xs[i - 1] < xs[i] - x)) --i;
     if (i < 0 || xs[i] < scale.x0 || xs[i] > scale.x1) continue;
     if (values[i] === null) continue;
-    const {s, lo, hi} = line.series;
+    const {s, lo, hi} = series;
     const spread = lo && lo[i] !== hi[i] ? `, ${shortNumber(lo[i])} to ${shortNumber(hi[i])}` : "";
     dots.push({line, color: line.color, x: xs[i], value: values[i], step: s[i], spread});
   }
@@ -59,9 +64,10 @@ Chart.prototype.hover = function(px) {
     if (dot.line.several) row.append(" " + dot.line.runName);
     this.tip.append(row);
   }
-  const left = px < this.canvas.clientWidth / 2;
-  this.tip.style.left = left ? Math.min(px + 12, this.canvas.clientWidth - this.tip.offsetWidth) + "px" : "auto";
-  this.tip.style.right = left ? "auto" : this.canvas.clientWidth - px + 12 + "px";
+  // Beside the pointer, and within the chart.
+  const {clientWidth} = this.canvas, {offsetWidth} = this.tip;
+  const left = px < clientWidth / 2 ? px + 12 : px - 12 - offsetWidth;
+  this.tip.style.left = Math.max(0, Math.min(left, clientWidth - offsetWidth)) + "px";
   this.tip.style.top = "10px";
   this.draw();
 };

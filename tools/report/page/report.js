@@ -2,7 +2,7 @@
 "use strict";
 
 const COLORS = ["#3b82c4", "#e0782f", "#2f9e57", "#b8489e", "#8a6fd1", "#c4453b", "#1f9aa8", "#a08a1c"];
-const view = {axis: "s", smooth: 0, log: false, range: null, hidden: new Set()};
+const view = {axis: "s", smooth: 0, log: false, range: null, hidden: new Set(), fine: new FinePoints()};
 const charts = new Map();
 let runs = [];
 
@@ -21,7 +21,9 @@ function redraw() {
 
 function setRange(range) {
   view.range = range;
+  for (const chart of charts.values()) chart.leave();
   redraw();
+  if (range) view.fine.load().then(redraw);
 }
 
 // A table with a row per name and a column per run; rows that differ are marked.
@@ -72,10 +74,12 @@ function showRuns() {
   document.title = $("#title").textContent + " – Trainyard";
 }
 
-// train_loss and eval_loss share a chart, "loss".
+// train_loss, eval_loss and that of other weights, ema_eval_loss, share a chart, "loss".
 function chartOf(name) {
-  const parts = /^(train|eval)_(.+)$/.exec(name);
-  return parts ? {title: parts[2], label: parts[1], dashed: parts[1] === "eval"} : {title: name, label: name, dashed: false};
+  const parts = /^(train|eval|[a-z]+_eval)_(.+)$/.exec(name);
+  if (!parts) return {title: name, label: name, dashed: 0};
+  const [, label, title] = parts;
+  return {title, label, dashed: label === "train" ? 0 : label === "eval" ? 1 : 2};
 }
 
 // What people look for first comes first.
@@ -96,8 +100,8 @@ function showCharts() {
       const {title, label, dashed} = chartOf(name);
       if (!wanted.has(title)) wanted.set(title, []);
       wanted.get(title).push({
-        run: index, runName: run.name, several: runs.length > 1, label, dashed, series,
-        color: runs.length > 1 ? COLORS[index % COLORS.length] : COLORS[dashed ? 1 : 0],
+        run: index, runName: run.name, several: runs.length > 1, name, label, dashed, series,
+        color: runs.length > 1 ? COLORS[index % COLORS.length] : COLORS[dashed],
       });
     }
   });

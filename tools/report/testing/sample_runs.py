@@ -11,8 +11,8 @@ HOOKS = """| event | callback | priority |
 """
 
 
-def write_run(folder, updates=2000, seed=1, every=10, finished=True, lr=0.003, name="conv"):
-    """A run of 5 epochs with reports, evaluations and epochs' ends."""
+def write_run(folder, updates=2000, seed=1, every=10, finished=True, lr=0.003, name="conv", ema=False):
+    """A run of 5 epochs with reports, evaluations (of averages, too) and epochs' ends."""
     rng = random.Random(seed)
     os.makedirs(folder, exist_ok=True)
     start = 1.79e9
@@ -26,6 +26,8 @@ def write_run(folder, updates=2000, seed=1, every=10, finished=True, lr=0.003, n
                     epoch=1 + step // per_epoch, samples=step * 128, samples_per_second=2560 + rng.gauss(0, 60))
             if step % per_epoch == 0:
                 row(step, eval_loss=loss + 0.05, eval_accuracy=0.92 - loss / 5)
+                if ema:
+                    row(step, ema_eval_loss=loss * 0.9, ema_eval_accuracy=0.93 - loss / 5)
                 row(step, **{"epoch/seconds": per_epoch * 0.05, "epoch/eval_seconds": per_epoch * 0.008,
                              "epoch/data_wait": 0.06, "epoch/train_loss": loss})
     with open(f"{folder}/run.json", "w") as file:

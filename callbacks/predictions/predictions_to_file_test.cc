@@ -1,0 +1,109 @@
+#include "callbacks/predictions/predictions_to_file.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "callbacks/callback_conformance.h"
+#include "callbacks/callback_handler.h"
+#include "trainer/data/batch.h"
+#include "trainer/task.h"
+#include "trainer/testing/line_rig.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Contents(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+const std::string kSet = "evaluation";
+
+// An evaluation of two batches with these outputs.
+class PredictionsToFileTest : public ::testing::Test {
+ protected:
+  std::string Written(PredictionsToFileOptions options,
+                      const std::vector<at::Tensor>& outputs) {
+    options.path = path_;
+    PredictionsToFile predictions(options);
+    Control control;
+    const StepState state;
+    predictions.OnEvalStart({state, kSet, 2}, control);
+    for (const at::Tensor& output : outputs) {
+      const AnyBatch batch(Example{output, output});
+      predictions.OnEvalStepEnd({state, batch, {.outputs = output}}, control);
+    }
+    predictions.OnEvalEnd({state, kSet, {}}, control);
+    return Contents(path_);
+  }
+  std::string path_ = ::testing::TempDir() + "/predictions.csv";
+};
+
+TEST_F(PredictionsToFileTest, WritesALinePerRecord) {
+  EXPECT_EQ(Written({}, {at::tensor({0.1F, -2.0F}), at::tensor({1e-9F})}),
+            "index,prediction\n0,0.1\n1,-2\n2,1e-09\n");
+}
+
+TEST_F(PredictionsToFileTest, WritesClassesAndColumns) {
+  const at::Tensor scores =
+      at::tensor({0.5F, 0.25F, 0.125F, 1.0F}).view({2, 2});
+  EXPECT_EQ(Written({.prediction = MostLikelyClass}, {scores}),
+            "index,prediction\n0,0\n1,1\n");
+  EXPECT_EQ(Written({}, {scores}),
+            "index,prediction_0,prediction_1\n0,0.5,0.25\n1,0.125,1\n");
+  EXPECT_EQ(Written({.columns = {"cat", "dog"}}, {scores}),
+            "index,cat,dog\n0,0.5,0.25\n1,0.125,1\n");
+}
+
+TEST_F(PredictionsToFileTest, SaysWhatDoesNotFit) {
+  const at::Tensor scores = at::arange(4).view({2, 2});
+  EXPECT_THAT([&] { Written({.columns = {"cat"}}, {scores}); },
+              ::testing::ThrowsMessage<std::invalid_argument>(HasSubstr(
+                  "columns has 1 names, and predictions have 2 columns")));
+  EXPECT_THAT(
+      [&] {
+        Written({.prediction = [](const at::Tensor& x) { return x.sum(); }},
+                {scores});
+      },
+      ::testing::ThrowsMessage<std::invalid_argument>(
+          HasSubstr("a batch of 2 records has 0 predictions")));
+  EXPECT_THROW(PredictionsToFile({}), std::invalid_argument);
+  path_ = ::testing::TempDir() + "/missing/predictions.csv";
+  EXPECT_THAT([&] { Written({}, {scores}); },
+              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr(path_)));
+}
+
+TEST_F(PredictionsToFileTest, HearsOfTheEvaluationsOfItsSetOnly) {
+  LineRig rig;
+  rig.trainer().Add(PredictionsToFile({.path = path_, .set = "eval"}));
+  rig.trainer().Train(
+      {.data = LinePoints(8), .eval_data = LinePoints(3), .num_epochs = 2});
+  const std::string in_run = Contents(path_);
+  EXPECT_EQ(std::count(in_run.begin(), in_run.end(), '\n'), 4);
+  rig.trainer().Evaluate(LinePoints(7));
+  EXPECT_EQ(Contents(path_), in_run);
+}
+
+// Steps of the suite's runs have no outputs, so they are of another set.
+INSTANTIATE_TEST_SUITE_P(
+    PredictionsToFile, CallbackConformanceTest,
+    ::testing::Values(CallbackCase{
+        "PredictionsToFile",
+        [](SecondsClock) {
+          return std::make_unique<PredictionsToFile>(PredictionsToFileOptions{
+              .path = ::testing::TempDir() + "/conformance.csv",
+              .set = "other"});
+        }}),
+    CallbackCaseName);
+
+}  // namespace
+}  // namespace trainyard
