@@ -9,9 +9,9 @@ namespace trainyard {
 
 using torch::autograd::Node;
 
-GraphWalk::GraphWalk(const at::Tensor& loss) {
-  std::vector<Node*> open = {
-      torch::autograd::impl::gradient_edge(loss).function.get()};
+GraphWalk::GraphWalk(const at::Tensor& loss)
+    : root_(torch::autograd::impl::gradient_edge(loss).function) {
+  std::vector<Node*> open = {root_.get()};
   seen_.insert(open.front());
   while (!open.empty()) {
     const Node* const node = open.back();

@@ -8,8 +8,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <unordered_set>
 #include <vector>
+
+namespace torch::autograd {
+struct Node;
+}  // namespace torch::autograd
 
 namespace trainyard {
 
@@ -21,6 +26,8 @@ class GraphWalk {
   bool ReachesAny(const std::vector<at::Tensor>& parameters) const;
 
  private:
+  // Keeps the graph, by whose nodes parameters are known.
+  std::shared_ptr<torch::autograd::Node> root_;
   std::unordered_set<const void*> seen_;
 };
 
