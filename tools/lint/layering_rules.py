@@ -41,6 +41,7 @@ TORCH_FREE = [
     "//callbacks:new_values",
     "//finetuning:ema_decay",
     "//finetuning:near_names",
+    "//finetuning/lora:adapter_config",
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",
