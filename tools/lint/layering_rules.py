@@ -49,6 +49,7 @@ TORCH_FREE = [
     "//finetuning/warm_start:rename_rules",
     "//finetuning:ema_decay",
     "//finetuning:near_names",
+    "//finetuning/lora:adapter_config",
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",

@@ -1,0 +1,153 @@
+#include "finetuning/lora/adapter_files.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/or_throw.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What tools/golden/peft_adapters.py wrote.
+constexpr char kFolder[] = "finetuning/lora/testdata";
+// What we write of the same adapters; that script's `check` has peft read it.
+constexpr char kWritten[] = "finetuning/lora/testdata/written";
+
+class NetImpl : public torch::nn::Module {
+ public:
+  NetImpl() {
+    register_module("embedding", embedding);
+    register_module("norm", norm);
+    register_module("conv", conv);
+    register_module("linear", linear);
+    register_module("head", head);
+    const at::NoGradGuard no_gradients;
+    for (const NamedTensor& item :
+         OrThrow(ReadSafetensors(std::string(kFolder) + "/base.safetensors"))
+             .tensors) {
+      if (item.name.starts_with("test.")) {
+        test[item.name] = item.tensor;
+      } else {
+        named_parameters()[item.name].copy_(item.tensor);
+      }
+    }
+  }
+  at::Tensor forward(const at::Tensor& tokens) {
+    const at::Tensor image = norm(embedding(tokens)).unsqueeze(1);
+    const at::Tensor features = conv(image).transpose(1, 2).flatten(2);
+    return head(linear(features).mean(1).relu());
+  }
+
+  torch::nn::Embedding embedding{7, 6};
+  torch::nn::LayerNorm norm{torch::nn::LayerNormOptions({6})};
+  torch::nn::Conv2d conv{torch::nn::Conv2dOptions(1, 2, 3).padding(1)};
+  torch::nn::Linear linear{12, 5}, head{5, 2};
+  std::map<std::string, at::Tensor> test;
+};
+TORCH_MODULE(Net);
+
+std::string Bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::string NewFolder(const std::string& name) {
+  const std::string folder = testing::TempDir() + "/" + name;
+  std::filesystem::remove_all(folder);
+  return folder;
+}
+
+template <class Function>
+std::string MessageOf(const Function& function) {
+  try {
+    function();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(AdapterFilesTest, ComputesWhatPeftComputes) {
+  Net net;
+  Lora lora(*net, AdapterOptions(kFolder));
+  EXPECT_THAT(lora.AdaptedLayers(), ElementsAre("embedding", "conv", "linear"));
+  EXPECT_THAT(lora.OtherTrainedLayers(), ElementsAre("head"));
+  LoadAdapters(kFolder, lora);
+  const at::Tensor outputs = net->test.at("test.outputs");
+  const at::Tensor tokens = net->test.at("test.tokens");
+  EXPECT_TRUE(at::allclose(net->forward(tokens), outputs, 1e-5, 1e-6));
+  lora.Merge();
+  EXPECT_TRUE(at::allclose(net->forward(tokens), outputs, 1e-5, 1e-6));
+}
+
+TEST(AdapterFilesTest, WritesWhatPeftReads) {
+  Net net;
+  Lora lora(*net, AdapterOptions(kFolder));
+  LoadAdapters(kFolder, lora);
+  const std::string folder = NewFolder("written");
+  SaveAdapters(lora, folder);
+  // Tensors byte for byte as peft wrote them.
+  EXPECT_EQ(Bytes(folder + "/adapter_model.safetensors"),
+            Bytes(std::string(kFolder) + "/adapter_model.safetensors"));
+  for (const char* const name :
+       {"/adapter_model.safetensors", "/adapter_config.json"}) {
+    ASSERT_FALSE(Bytes(folder + name).empty());
+    EXPECT_EQ(Bytes(folder + name), Bytes(kWritten + std::string(name)));
+  }
+}
+
+TEST(AdapterFilesTest, NamesThatAreTheEndOfOthersAreWrittenExactly) {
+  torch::nn::ModuleList inner(torch::nn::Linear(2, 2));
+  torch::nn::ModuleList model(torch::nn::Linear(2, 2), inner);
+  const Lora lora(*model, {.targets = {"0"}});
+  const std::string folder = NewFolder("ambiguous");
+  SaveAdapters(lora, folder);
+  EXPECT_THAT(Bytes(folder + "/adapter_config.json"),
+              HasSubstr("\"target_modules\": \"0\""));
+  EXPECT_THAT(AdapterOptions(folder).targets, ElementsAre("0"));
+}
+
+TEST(AdapterFilesTest, WhatDoesNotFitIsNamedAndChangesNothing) {
+  Net net;
+  Lora lora(*net, {.targets = {"linear"}, .rank = 3, .alpha = 6});
+  const std::string nowhere = NewFolder("nowhere");
+  EXPECT_THAT(MessageOf([&] { LoadAdapters(kFolder, lora); }),
+              HasSubstr("unexpected: base_model.model.conv.lora_A.weight"));
+  Net other;
+  Lora wide(*other, {.targets = {"linear"}, .rank = 4, .alpha = 6});
+  EXPECT_THAT(MessageOf([&] { LoadAdapters(kFolder, wide); }),
+              HasSubstr("has rank 3 and alpha 6; this Lora has rank 4"));
+  EXPECT_THAT(MessageOf([&] { LoadAdapters(nowhere, lora); }),
+              HasSubstr("adapter_config.json: cannot be read"));
+  lora.Merge();
+  EXPECT_THAT(MessageOf([&] { LoadAdapters(kFolder, lora); }),
+              HasSubstr("the adapters are merged"));
+  const std::string damaged = NewFolder("damaged");
+  SaveAdapters(lora, damaged);
+  std::ofstream(damaged + "/adapter_config.json") << "{\"use_dora\": true}";
+  EXPECT_THAT(MessageOf([&] { AdapterOptions(damaged); }),
+              HasSubstr("use_dora"));
+}
+
+}  // namespace
+}  // namespace trainyard
