@@ -9,65 +9,34 @@
 //     Evaluate(*model);
 //   }                                   // and its own again
 //
-// Floating-point tensors are averaged, all in one kernel call; others
-// (counters) are copied. Thread-compatible. Borrows the model's tensors.
+// The model may be of torch::nn or TorchScript (a ScriptModel). What else it
+// does, and Swap, SaveState and State: see ModelAverage. Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_EMA_H_
 #define TRAINYARD_FINETUNING_EMA_H_
 
-#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "finetuning/ema_decay.h"
-#include "trainer/optim/param_groups.h"
+#include "finetuning/model_average.h"
 
 namespace trainyard {
 
-class Ema {
+class Ema final : public ModelAverage {
  public:
-  // Starts from the model's present values.
-  explicit Ema(const torch::nn::Module& model,
-               const EmaDecayOptions& options = {});
-
-  Ema(const Ema&) = delete;
-  Ema& operator=(const Ema&) = delete;
+  // Starts from the model's present values, kept on `device`: by default beside
+  // the model. An Ema of a model on a GPU that is kept on the host takes none
+  // of its memory, and a copy per update.
+  explicit Ema(const AveragedTensors& model,
+               const EmaDecayOptions& options = {},
+               std::optional<at::Device> device = std::nullopt);
 
   // Moves the average towards the model. REQUIRES: not swapped.
   void Update();
 
-  // Forgets the average: the model's present values again.
-  void Reset();
-
-  int64_t updates() const { return updates_; }
-
-  // The averages under the model's own names, in name order. Shares memory.
-  std::vector<NamedTensor> State() const;
-
-  // While it lives, the model holds the averages and the Ema the model's
-  // values.
-  class Swap {
-   public:
-    explicit Swap(Ema& ema);
-    ~Swap();
-    Swap(const Swap&) = delete;
-    Swap& operator=(const Swap&) = delete;
-
-   private:
-    Ema& ema_;
-  };
-
  private:
-  void Exchange();
-
   EmaDecay decay_;
-  int64_t updates_ = 0;
-  bool swapped_ = false;
-  std::vector<std::string> names_;
-  std::vector<at::Tensor> model_, average_;                // all, side by side
-  std::vector<at::Tensor> model_floats_, average_floats_;  // what is averaged
-  std::vector<at::Tensor> model_others_, average_others_;  // what is copied
 };
 
 }  // namespace trainyard

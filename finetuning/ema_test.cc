@@ -3,11 +3,18 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/linear.h>
+
+#include <stdexcept>
+
+#include "trainer/script_model.h"
 
 namespace trainyard {
 namespace {
@@ -24,13 +31,13 @@ at::Tensor Find(const Ema& ema, const std::string& name) {
   return {};
 }
 
-void Disturb(torch::nn::Sequential& model) {
+void Disturb(torch::nn::Sequential& model, at::ScalarType type = at::kFloat) {
   const at::NoGradGuard no_gradients;
   for (const at::Tensor& parameter : model->parameters()) {
-    parameter.add_(at::randn(parameter.sizes()));
+    parameter.add_(at::randn(parameter.sizes(), type));
   }
   model->train();
-  model->forward(at::randn({4, 3}));  // moves the norm's statistics
+  model->forward(at::randn({4, 3}, type));  // moves the norm's statistics
 }
 
 TEST(EmaTest, IsTheWeightedMeanOfAllThatWas) {
@@ -89,6 +96,90 @@ TEST(EmaTest, LeavesGradientsAlone) {
   EXPECT_TRUE(weight.requires_grad());
   EXPECT_TRUE(weight.grad().defined());
   EXPECT_FALSE(Find(ema, "0.weight").requires_grad());
+}
+
+TEST(EmaTest, StateGoesOnAsIfNeverStopped) {
+  torch::nn::Sequential model = Model();
+  const EmaDecayOptions options = {.decay = 0.9, .warmup = EmaWarmup::kRamp};
+  Ema ema(*model, options);
+  for (int update = 0; update < 3; ++update) {
+    Disturb(model);
+    ema.Update();
+  }
+  torch::nn::Sequential other = Model();
+  Ema resumed(*other, options);
+  resumed.LoadState(ema.SaveState());
+  {
+    const at::NoGradGuard no_gradients;
+    for (const auto& item : model->named_parameters()) {
+      other->named_parameters()[item.key()].copy_(item.value());
+    }
+    for (const auto& item : model->named_buffers()) {
+      other->named_buffers()[item.key()].copy_(item.value());
+    }
+  }
+  ema.Update();
+  resumed.Update();
+  EXPECT_EQ(resumed.updates(), 4);
+  for (const NamedTensor& item : ema.State()) {
+    EXPECT_TRUE(at::equal(Find(resumed, item.name), item.tensor)) << item.name;
+  }
+}
+
+TEST(EmaTest, RefusesTheStateOfAnotherModel) {
+  torch::nn::Sequential model = Model();
+  Ema ema(*model);
+  torch::nn::Sequential wide(torch::nn::Linear(4, 2),
+                             torch::nn::BatchNorm1d(2));
+  torch::nn::Sequential less(torch::nn::Linear(3, 2));
+  EXPECT_THROW(Ema(*wide).LoadState(ema.SaveState()), c10::ValueError);
+  EXPECT_THROW(Ema(*less).LoadState(ema.SaveState()), c10::ValueError);
+  EXPECT_THROW(ema.LoadState(Ema(*less).SaveState()), std::invalid_argument);
+  const Ema::Swap swapped(ema);
+  EXPECT_THROW(ema.SaveState(), c10::Error);
+}
+
+// Without another device there is only "meta", which has shapes and no values.
+TEST(EmaTest, LivesOnADeviceOfItsOwn) {
+  torch::nn::Sequential model = Model();
+  Ema ema(*model, {.decay = 0.5}, at::Device(at::kMeta));
+  ema.Update();
+  for (const NamedTensor& item : ema.State()) {
+    EXPECT_EQ(item.tensor.device(), at::Device(at::kMeta)) << item.name;
+  }
+  EXPECT_TRUE(model->named_parameters()["0.weight"].is_cpu());
+}
+
+// A type stands for a device here: modules move to both in the same way.
+TEST(EmaTest, FollowsAModelThatMoves) {
+  torch::nn::Sequential model = Model();
+  Ema ema(*model, {.decay = 0.5});
+  const at::Tensor before = Find(ema, "0.weight").to(at::kDouble);
+  model->to(at::kDouble);
+  Disturb(model, at::kDouble);
+  ema.Update();
+  const at::Tensor now = model->named_parameters()["0.weight"].detach();
+  EXPECT_TRUE(at::allclose(Find(ema, "0.weight"), before.add(now).div(2), 1e-12,
+                           1e-12));
+}
+
+TEST(EmaTest, AveragesTorchScript) {
+  torch::jit::Module module("line");
+  module.register_parameter("w", at::zeros({2}).requires_grad_(),
+                            /*is_buffer=*/false);
+  module.register_buffer("seen", at::zeros({1}));
+  const ScriptModel model(module);
+  Ema ema(model, {.decay = 0.75});
+  {
+    const at::NoGradGuard no_gradients;
+    for (const NamedTensor& item : model.Parameters()) item.tensor.fill_(4);
+    for (const NamedTensor& item : model.Buffers()) item.tensor.fill_(8);
+  }
+  ema.Update();
+  EXPECT_TRUE(at::equal(Find(ema, "w"), at::ones({2})));
+  EXPECT_TRUE(at::equal(Find(ema, "seen"), at::full({1}, 2.0F)));
+  const Ema::Swap swapped(ema);
+  EXPECT_TRUE(at::equal(module.attr("w").toTensor(), at::ones({2})));
 }
 
 }  // namespace

@@ -191,6 +191,8 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   TORCH_CHECK_VALUE(model != checkpoint.tensors.end(),
                     "the checkpoint has no model");
   OrThrow(LoadTensors(model->second, task_->State()));
+  // Before the optimizers: a callback may have given one more to train.
+  LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
   for (const NamedOptimizer& item : optimizers_) {
     LoadOptimizer(checkpoint, item);
   }
@@ -237,7 +239,6 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   if (auto* history = dynamic_cast<Stateful*>(history_)) {
     history->LoadState(PartOf(checkpoint, "history"));
   }
-  LoadCallbacks(checkpoint, callbacks_.StatefulCallbacks());
   WarnOfChanges(checkpoint.config, run.config);
   LoadRngState(PartOf(checkpoint, from + "rng"));
 }

@@ -46,6 +46,7 @@ TORCH_FREE = [
     "//callbacks:other_weights",
     "//callbacks:run_progress",
     "//finetuning:ema_decay",
+    "//finetuning:near_names",
     "//schedulers*:*",
     "//tools/launch:launch_only",
     "//tools/launch/testing:test_rank",

@@ -33,26 +33,42 @@ ListOptimizer::ListOptimizer(const std::string& name, const ParamGroups& groups,
                              Kernel kernel)
     : Optimizer(name, groups, fields), kernel_(kernel) {
   for (size_t group = 0; group < num_groups(); ++group) {
-    // Kernels take lists of one device and one type.
-    std::map<std::pair<std::string, at::ScalarType>, size_t> index;
-    for (const NamedTensor& param : groups.groups()[group].params) {
-      TORCH_CHECK_VALUE(
-          kernel != Kernel::kFused ||
-              param.tensor.is_non_overlapping_and_dense(),
-          name, ": parameter \"", param.name, "\" has gaps in memory (strides ",
-          param.tensor.strides(), "); make it contiguous before training it");
-      const auto [at, is_new] = index.try_emplace(
-          {param.tensor.device().str(), param.tensor.scalar_type()},
-          lists_.size());
-      if (is_new) {
-        lists_.emplace_back().fields = Optimizer::fields(group);
-        param_names_.emplace_back();
-      }
-      lists_[at->second].params.push_back(param.tensor);
-      param_names_[at->second].push_back(param.name);
-    }
+    AddLists(group, groups.groups()[group].params);
   }
-  for (Lists& lists : lists_) lists.grads.resize(lists.params.size());
+}
+
+void ListOptimizer::AddLists(size_t group,
+                             const std::vector<NamedTensor>& params) {
+  for (const NamedTensor& param : params) {
+    TORCH_CHECK_VALUE(kernel_ != Kernel::kFused ||
+                          param.tensor.is_non_overlapping_and_dense(),
+                      name(), ": parameter \"", param.name,
+                      "\" has gaps in memory (strides ", param.tensor.strides(),
+                      "); make it contiguous before training it");
+  }
+  // Kernels take lists of one device and one type.
+  std::map<std::pair<std::string, at::ScalarType>, size_t> index;
+  for (const NamedTensor& param : params) {
+    const auto [at, is_new] = index.try_emplace(
+        {param.tensor.device().str(), param.tensor.scalar_type()},
+        lists_.size());
+    if (is_new) {
+      lists_.emplace_back().fields = Optimizer::fields(group);
+      param_names_.emplace_back();
+    }
+    lists_[at->second].params.push_back(param.tensor);
+    lists_[at->second].grads.emplace_back();
+    param_names_[at->second].push_back(param.name);
+  }
+}
+
+void ListOptimizer::GroupAdded(const ParamGroup& group) {
+  const size_t before = lists_.size();
+  AddLists(num_groups() - 1, group.params);
+  for (size_t i = before; i < lists_.size(); ++i) {
+    for (const MakeState& make : make_state_) FillState(lists_[i], make);
+    if (counter_) FillSteps(lists_[i]);
+  }
 }
 
 void ListOptimizer::AddState(const std::string& name) {
@@ -61,26 +77,30 @@ void ListOptimizer::AddState(const std::string& name) {
   });
 }
 
-void ListOptimizer::AddState(
-    const std::string& name,
-    c10::function_ref<at::Tensor(const Lists&, const at::Tensor&)> make) {
-  const at::NoGradGuard no_gradients;
+void ListOptimizer::AddState(const std::string& name, MakeState make) {
+  for (Lists& lists : lists_) FillState(lists, make);
   state_names_.push_back(name);
-  for (Lists& lists : lists_) {
-    lists.state.emplace_back();
-    for (const at::Tensor& param : lists.params) {
-      lists.state.back().push_back(make(lists, param));
-    }
+  make_state_.push_back(std::move(make));
+}
+
+void ListOptimizer::FillState(Lists& lists, const MakeState& make) const {
+  const at::NoGradGuard no_gradients;
+  Tensors& added = lists.state.emplace_back();
+  for (const at::Tensor& param : lists.params) {
+    added.push_back(make(lists, param));
   }
 }
 
 void ListOptimizer::AddSteps(Counter where) {
-  for (Lists& lists : lists_) {
-    for (const at::Tensor& param : lists.params) {
-      const auto options = param.options().dtype(at::kFloat);
-      lists.steps.push_back(at::zeros(
-          {}, where == Counter::kHost ? options.device(at::kCPU) : options));
-    }
+  counter_ = where;
+  for (Lists& lists : lists_) FillSteps(lists);
+}
+
+void ListOptimizer::FillSteps(Lists& lists) const {
+  for (const at::Tensor& param : lists.params) {
+    const auto options = param.options().dtype(at::kFloat);
+    lists.steps.push_back(at::zeros(
+        {}, *counter_ == Counter::kHost ? options.device(at::kCPU) : options));
   }
 }
 

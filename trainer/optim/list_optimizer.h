@@ -18,9 +18,9 @@
 #define TRAINYARD_TRAINER_OPTIM_LIST_OPTIMIZER_H_
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/FunctionRef.h>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,11 +68,11 @@ class ListOptimizer : public Optimizer {
 
   // Adds a tensor to each parameter's state, named "<parameter>/<name>": zeros
   // like the parameter, or what `make` returns, which may be undefined for
-  // parameters that need none. For constructors.
+  // parameters that need none. `make` is kept for groups that are added later.
+  // For constructors.
+  using MakeState = std::function<at::Tensor(const Lists&, const at::Tensor&)>;
   void AddState(const std::string& name);
-  void AddState(
-      const std::string& name,
-      c10::function_ref<at::Tensor(const Lists&, const at::Tensor&)> make);
+  void AddState(const std::string& name, MakeState make);
 
   // Adds a float counter of updates to each parameter's state, named
   // "<parameter>/step": on the host, or beside the parameter where a kernel
@@ -99,6 +99,10 @@ class ListOptimizer : public Optimizer {
 
  private:
   void Step(const std::optional<at::Tensor>& divisor) final;
+  void GroupAdded(const ParamGroup& group) final;
+  void AddLists(size_t group, const std::vector<NamedTensor>& params);
+  void FillState(Lists& lists, const MakeState& make) const;
+  void FillSteps(Lists& lists) const;
   bool Collect(Lists& lists) const;
   std::vector<std::vector<size_t>> Parts(const Lists& lists) const;
   void Run(Lists& lists, const std::optional<at::Tensor>& divisor);
@@ -107,6 +111,8 @@ class ListOptimizer : public Optimizer {
   std::vector<Lists> lists_;
   std::vector<std::vector<std::string>> param_names_;  // as lists_
   std::vector<std::string> state_names_;
+  std::vector<MakeState> make_state_;  // as state_names_
+  std::optional<Counter> counter_;
 };
 
 }  // namespace trainyard

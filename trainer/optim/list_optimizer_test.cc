@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/optim/lbfgs.h"
+#include "trainer/optim/sgd.h"
 
 namespace trainyard {
 namespace {
@@ -165,6 +167,58 @@ TEST(ListOptimizerTest, FusedKernelsRefuseParametersWithGaps) {
     EXPECT_THAT(error.what(),
                 HasSubstr("AdamW: parameter \"slice\" has gaps in memory"));
   }
+}
+
+// A run in which b joins after two updates of a, against runs of a and of b
+// alone.
+TEST(ListOptimizerTest, AnAddedGroupDisturbsNobody) {
+  const at::Tensor a = Parameter(), b = Parameter();
+  const at::Tensor only_a = Parameter(), only_b = Parameter();
+  AdamW optimizer({{.params = {{"a", a}}}}, {.lr = 0.1});
+  AdamW reference_a({{.params = {{"a", only_a}}}}, {.lr = 0.1});
+  AdamW reference_b({{.params = {{"b", only_b}}}}, {.lr = 0.01});
+  double& lr = optimizer.Field(0, "lr");
+  for (int update = 0; update < 5; ++update) {
+    if (update == 2) {
+      optimizer.AddGroup({.params = {{"b", b}}, .overrides = {{"lr", 0.01}}});
+    }
+    for (const at::Tensor& param : {a, only_a}) SetGradient(param, update + 1);
+    reference_a.step();
+    if (update >= 2) {
+      for (const at::Tensor& param : {b, only_b}) SetGradient(param, update);
+      reference_b.step();
+    }
+    optimizer.step();
+  }
+  EXPECT_TRUE(at::equal(a, only_a));
+  EXPECT_TRUE(at::equal(b, only_b));
+  EXPECT_EQ(&optimizer.Field(0, "lr"), &lr);
+  EXPECT_EQ(optimizer.InitialField(1, "lr"), 0.01);
+  EXPECT_TRUE(optimizer.Trains(b));
+  EXPECT_EQ(optimizer.Gradients().size(), 2);
+  EXPECT_EQ(optimizer.State().size(), 6);
+  optimizer.ZeroGrad();
+  EXPECT_FALSE(b.grad().defined());
+}
+
+TEST(ListOptimizerTest, AGroupThatDoesNotFitIsNotAdded) {
+  const at::Tensor a = Parameter(), b = Parameter();
+  SGD optimizer({{.params = {{"a", a}}}}, {.momentum = 0.9, .nesterov = true});
+  EXPECT_THROW(optimizer.AddGroup({.params = {{"again", a}}}), c10::ValueError);
+  EXPECT_THROW(optimizer.AddGroup({.params = {{"a", b}}}), c10::ValueError);
+  EXPECT_THROW(optimizer.AddGroup({}), c10::ValueError);
+  EXPECT_THROW(
+      optimizer.AddGroup({.params = {{"b", b}}, .overrides = {{"size", 1}}}),
+      c10::ValueError);
+  EXPECT_THROW(optimizer.AddGroup(
+                   {.params = {{"b", b}}, .overrides = {{"momentum", 0}}}),
+               c10::ValueError);
+  EXPECT_EQ(optimizer.num_groups(), 1);
+  EXPECT_FALSE(optimizer.Trains(b));
+  optimizer.AddGroup({.params = {{"b", b}}});
+  LBFGS fixed({a});
+  EXPECT_THROW(fixed.AddGroup({.params = {{"b", b}}}), c10::ValueError);
+  EXPECT_EQ(fixed.num_groups(), 1);
 }
 
 }  // namespace

@@ -26,14 +26,18 @@ Muon::Muon(const ParamGroups& groups, const MuonOptions& options)
   TORCH_CHECK_VALUE(options.ns_steps >= 1 && options.ns_steps < 100,
                     "Muon: ns_steps is ", options.ns_steps,
                     "; it must be from 1 to 99");
-  for (const ParamGroup& group : groups.groups()) {
-    for (const NamedTensor& param : group.params) {
-      TORCH_CHECK_VALUE(param.tensor.dim() == 2, "Muon: parameter \"",
-                        param.name, "\" has shape ", param.tensor.sizes(),
-                        "; Muon trains matrices only");
-    }
+  for (size_t group = 0; group < num_groups(); ++group) {
+    CheckGroup(group, groups.groups()[group]);
   }
   AddState("momentum_buffer");
+}
+
+void Muon::CheckGroup(size_t, const ParamGroup& group) const {
+  for (const NamedTensor& param : group.params) {
+    TORCH_CHECK_VALUE(param.tensor.dim() == 2, "Muon: parameter \"", param.name,
+                      "\" has shape ", param.tensor.sizes(),
+                      "; Muon trains matrices only");
+  }
 }
 
 // The matrix U V' of the singular value decomposition U S V', nearly.

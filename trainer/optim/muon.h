@@ -48,6 +48,7 @@ class Muon final : public ListOptimizer {
 
  private:
   void Update(Lists& lists) override;
+  void CheckGroup(size_t index, const ParamGroup& group) const override;
 
   at::Tensor Orthogonal(const at::Tensor& matrix) const;
 

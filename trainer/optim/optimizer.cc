@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -35,6 +36,12 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
     return nullptr;
   }
   const double* values() const { return values_.data(); }
+  // The present values are those that the group was made with.
+  void KeepInitial() { initial_ = values_; }
+  double Initial(std::string_view name) {
+    const double* const value = Find(name);
+    return value == nullptr ? 0 : initial_[value - values_.data()];
+  }
   std::vector<std::pair<std::string, double>> Named() const {
     std::vector<std::pair<std::string, double>> named;
     for (size_t i = 0; i < names_.size(); ++i) {
@@ -53,17 +60,20 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
  private:
   std::vector<std::string> names_;
   std::vector<double> values_;
+  std::vector<double> initial_;
 };
+
+std::vector<at::Tensor> Tensors(const ParamGroup& group) {
+  std::vector<at::Tensor> tensors;
+  for (const NamedTensor& param : group.params) tensors.push_back(param.tensor);
+  return tensors;
+}
 
 std::vector<torch::optim::OptimizerParamGroup> TorchGroups(
     const ParamGroups& groups) {
   std::vector<torch::optim::OptimizerParamGroup> torch_groups;
   for (const ParamGroup& group : groups.groups()) {
-    std::vector<at::Tensor> params;
-    for (const NamedTensor& param : group.params) {
-      params.push_back(param.tensor);
-    }
-    torch_groups.emplace_back(std::move(params));
+    torch_groups.emplace_back(Tensors(group));
   }
   return torch_groups;
 }
@@ -74,27 +84,68 @@ Optimizer::Optimizer(const std::string& name, const ParamGroups& groups,
                      const std::vector<FieldSpec>& fields)
     : torch::optim::Optimizer(TorchGroups(groups),
                               std::make_unique<FieldOptions>(fields)),
-      name_(name) {
+      name_(name),
+      specs_(fields) {
   for (size_t index = 0; index < groups.groups().size(); ++index) {
-    const ParamGroup& group = groups.groups()[index];
-    // Set here: libtorch would merge them with the defaults by rules of its
-    // own.
-    auto options = std::make_unique<FieldOptions>(fields);
-    for (const auto& [field, value] : group.overrides) {
-      double* const at = options->Find(field);
-      TORCH_CHECK_VALUE(at != nullptr, name, ": a group overrides \"", field,
-                        "\", which is not one of: ", options->Names());
-      *at = value;
-    }
-    for (size_t i = 0; i < fields.size(); ++i) {
-      fields[i].Check(name, options->values()[i]);
-    }
-    param_groups()[index].set_options(std::move(options));
-    for (const NamedTensor& param : group.params) {
-      parameters_.push_back(param.tensor);
-    }
+    Configure(index, groups.groups()[index]);
+  }
+}
+
+void Optimizer::Configure(size_t index, const ParamGroup& group) {
+  // Set here: libtorch would merge them with the defaults by rules of its own.
+  auto options = std::make_unique<FieldOptions>(specs_);
+  for (const auto& [field, value] : group.overrides) {
+    double* const at = options->Find(field);
+    TORCH_CHECK_VALUE(at != nullptr, name_, ": a group overrides \"", field,
+                      "\", which is not one of: ", options->Names());
+    *at = value;
+  }
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    specs_[i].Check(name_, options->values()[i]);
+  }
+  options->KeepInitial();
+  param_groups()[index].set_options(std::move(options));
+  for (const NamedTensor& param : group.params) {
+    names_.insert(param.name);
+    parameters_.push_back(param.tensor);
   }
   gradients_.reserve(parameters_.size());
+}
+
+void Optimizer::AddGroup(const ParamGroup& group) {
+  const ParamGroups checked({group});
+  for (const NamedTensor& param : group.params) {
+    TORCH_CHECK_VALUE(
+        !names_.contains(param.name) && !Trains(param.tensor), name_,
+        ": parameter \"", param.name,
+        "\" is trained already; a parameter belongs to one group");
+  }
+  const size_t before = parameters_.size();
+  // Groups move where they are kept, their values do not.
+  param_groups().emplace_back(Tensors(group));
+  try {
+    Configure(num_groups() - 1, group);
+    CheckGroup(num_groups() - 1, group);
+    GroupAdded(group);
+  } catch (...) {
+    param_groups().pop_back();
+    if (parameters_.size() > before) {
+      for (const NamedTensor& param : group.params) names_.erase(param.name);
+      parameters_.resize(before);
+    }
+    throw;
+  }
+}
+
+void Optimizer::GroupAdded(const ParamGroup&) {
+  TORCH_CHECK_VALUE(false, name_,
+                    ": cannot train more parameters than it was made with");
+}
+
+bool Optimizer::Trains(const at::Tensor& parameter) const {
+  return std::any_of(
+      parameters_.begin(), parameters_.end(),
+      [&](const at::Tensor& own) { return own.is_same(parameter); });
 }
 
 at::Tensor Optimizer::step(LossClosure closure) {
@@ -133,6 +184,13 @@ double& Optimizer::Field(size_t group, std::string_view name) {
   TORCH_CHECK_VALUE(field != nullptr, name_, ": there is no field \"", name,
                     "\"; there are: ", options.Names());
   return *field;
+}
+
+double Optimizer::InitialField(size_t group, std::string_view name) const {
+  const_cast<Optimizer*>(this)->Field(group, name);  // throws if there is none
+  auto& options = const_cast<torch::optim::OptimizerOptions&>(
+      param_groups()[group].options());
+  return static_cast<FieldOptions&>(options).Initial(name);
 }
 
 std::vector<std::pair<std::string, double>> Optimizer::Fields(

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,6 +57,18 @@ class Optimizer : public torch::optim::Optimizer {
   // All of a group's fields, by name.
   std::vector<std::pair<std::string, double>> Fields(size_t group) const;
 
+  // The value that the group was made with.
+  double InitialField(size_t group, std::string_view name) const;
+
+  // Trains more parameters from now on, as a group of its own with new state;
+  // those that are here already go on undisturbed. Throws c10::ValueError as
+  // the constructor does, if a parameter is here already, and where an
+  // optimizer cannot grow; then nothing has changed.
+  void AddGroup(const ParamGroup& group);
+
+  // Whether the parameter is in one of the groups.
+  bool Trains(const at::Tensor& parameter) const;
+
   // Every tensor of the state as "<parameter>/<what>", in name order. Shares
   // memory.
   virtual std::vector<NamedTensor> State() const = 0;
@@ -72,6 +85,13 @@ class Optimizer : public torch::optim::Optimizer {
   Optimizer(const std::string& name, const ParamGroups& groups,
             const std::vector<FieldSpec>& fields);
 
+  // Throws c10::ValueError if a group is not what the optimizer can train. For
+  // those that are added; a constructor checks its own.
+  virtual void CheckGroup(size_t, const ParamGroup&) const {}
+
+  // The last group is new: makes its state.
+  virtual void GroupAdded(const ParamGroup& group);
+
   // Called without gradient recording.
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
@@ -81,7 +101,11 @@ class Optimizer : public torch::optim::Optimizer {
   const double* fields(size_t group) const;
 
  private:
+  void Configure(size_t index, const ParamGroup& group);
+
   std::string name_;
+  std::vector<FieldSpec> specs_;
+  std::set<std::string> names_;
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> gradients_;
 };

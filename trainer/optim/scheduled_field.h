@@ -1,5 +1,6 @@
 // ScheduledField applies schedules to one field of an optimizer: one to every
-// group, or one to each, always from the group's own configured value.
+// group, or one to each, always from the group's own configured value. A group
+// that the optimizer is given later follows the last one's schedule.
 //
 //   ScheduledField lr(optimizer, "lr", Cosine(), run);
 //   lr.Apply(update);      // before update number `update`, counted from 0
@@ -8,8 +9,10 @@
 #ifndef TRAINYARD_TRAINER_OPTIM_SCHEDULED_FIELD_H_
 #define TRAINYARD_TRAINER_OPTIM_SCHEDULED_FIELD_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,8 +42,13 @@ class ScheduledField {
   struct Group {
     double* value;
     double base;
-    std::unique_ptr<Schedule> schedule;
+    std::shared_ptr<Schedule> schedule;
   };
+  void TakeInNewGroups();
+
+  Optimizer& optimizer_;
+  std::string field_;
+  size_t num_schedules_ = 0;
   std::vector<Group> groups_;
 };
 

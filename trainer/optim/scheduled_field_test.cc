@@ -40,6 +40,20 @@ TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
   EXPECT_EQ(optimizer.Field(1, "lr"), 8);
 }
 
+TEST(ScheduledFieldTest, AGroupThatComesLaterFollows) {
+  AdamW optimizer({{.params = {{"a", Parameter()}}}}, {.lr = 1});
+  ScheduledField lr(optimizer, "lr", Halve, {});
+  lr.Apply(1);
+  optimizer.AddGroup(
+      {.params = {{"b", Parameter()}}, .overrides = {{"lr", 8}}});
+  optimizer.Field(1, "lr") = 4;  // as a checkpoint would restore it
+  lr.Apply(2);
+  EXPECT_EQ(optimizer.Field(0, "lr"), 0.25);
+  EXPECT_EQ(optimizer.Field(1, "lr"), 2);
+  lr.Restore();
+  EXPECT_EQ(optimizer.Field(1, "lr"), 8);
+}
+
 TEST(ScheduledFieldTest, AnyFieldCanBeScheduled) {
   AdamW optimizer({Parameter()}, {.weight_decay = 0.4});
   ScheduledField(optimizer, "weight_decay", Halve, {}).Apply(2);

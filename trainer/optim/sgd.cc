@@ -20,19 +20,24 @@ SGD::SGD(const ParamGroups& groups, const SGDOptions& options)
                      {"weight_decay", options.weight_decay}},
                     Kernel::kFused),
       nesterov_(options.nesterov) {
-  for (size_t group = 0; nesterov_ && group < num_groups(); ++group) {
-    const double* const field = fields(group);
-    TORCH_CHECK_VALUE(field[kMomentum] > 0 && field[kDampening] == 0,
-                      "SGD: nesterov needs momentum above 0 and dampening 0; "
-                      "group ",
-                      group, " has momentum ", field[kMomentum],
-                      " and dampening ", field[kDampening]);
+  for (size_t group = 0; group < num_groups(); ++group) {
+    CheckGroup(group, groups.groups()[group]);
   }
   AddState("momentum_buffer", [](const Lists& lists, const at::Tensor& param) {
     return lists.fields[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
   });
   // Python needs none: there, a buffer that is not yet there says as much.
   AddSteps();
+}
+
+void SGD::CheckGroup(size_t index, const ParamGroup&) const {
+  if (!nesterov_) return;
+  const double* const field = fields(index);
+  TORCH_CHECK_VALUE(field[kMomentum] > 0 && field[kDampening] == 0,
+                    "SGD: nesterov needs momentum above 0 and dampening 0; "
+                    "group ",
+                    index, " has momentum ", field[kMomentum],
+                    " and dampening ", field[kDampening]);
 }
 
 void SGD::Update(Lists& lists) {

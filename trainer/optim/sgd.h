@@ -33,6 +33,7 @@ class SGD final : public ListOptimizer {
 
  private:
   void Update(Lists& lists) override;
+  void CheckGroup(size_t index, const ParamGroup& group) const override;
 
   bool nesterov_;
 };

@@ -1,0 +1,25 @@
+#include "finetuning/freezer/trainable_table.h"
+
+#include <gtest/gtest.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+
+namespace trainyard {
+namespace {
+
+TEST(TrainableTableTest, HasOneLinePerLayerAndTheirSum) {
+  torch::nn::Sequential model(torch::nn::Linear(99, 100), torch::nn::Dropout(),
+                              torch::nn::Linear(100, 10));
+  ModelFreezer freezer(*model, {.eval_frozen = true});
+  freezer.FreezeGroups();
+  EXPECT_EQ(TrainableTable(freezer),
+            "group  layer  type     parameters  trainable  mode\n"
+            "0      0      Linear       10,000          0  eval\n"
+            "1      1      Dropout           0          0  eval\n"
+            "2      2      Linear        1,010      1,010  train\n"
+            "total                      11,010      1,010  9.2 %\n");
+}
+
+}  // namespace
+}  // namespace trainyard
