@@ -5,15 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include "callbacks/callback_conformance.h"
 #include "callbacks/callback_handler.h"
+#include "callbacks/testing/fake_run.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
-#include "trainer/testing/line_rig.h"
 
 namespace trainyard {
 namespace {
@@ -83,14 +84,16 @@ TEST_F(PredictionsToFileTest, SaysWhatDoesNotFit) {
 }
 
 TEST_F(PredictionsToFileTest, HearsOfTheEvaluationsOfItsSetOnly) {
-  LineRig rig;
-  rig.trainer().Add(PredictionsToFile({.path = path_, .set = "eval"}));
-  rig.trainer().Train(
-      {.data = LinePoints(8), .eval_data = LinePoints(3), .num_epochs = 2});
-  const std::string in_run = Contents(path_);
-  EXPECT_EQ(std::count(in_run.begin(), in_run.end(), '\n'), 4);
-  rig.trainer().Evaluate(LinePoints(7));
-  EXPECT_EQ(Contents(path_), in_run);
+  std::remove(path_.c_str());
+  FakeRun run;  // whose steps have no outputs
+  run.Add(PredictionsToFile({.path = path_, .set = "other"}));
+  EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
+  run.PlayEvaluation();
+  EXPECT_FALSE(std::ifstream(path_).is_open());
+  run.Add(PredictionsToFile({.path = path_, .set = "eval"}),
+          {.duplicates = Duplicates::kAllow});
+  EXPECT_EQ(run.Play(), RunEnding::kError);
+  EXPECT_THAT(run.message(), HasSubstr("EvalStep gives no outputs"));
 }
 
 // Steps of the suite's runs have no outputs, so they are of another set.
