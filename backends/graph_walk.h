@@ -8,13 +8,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
 #include <unordered_set>
 #include <vector>
-
-namespace torch::autograd {
-struct Node;
-}  // namespace torch::autograd
 
 namespace trainyard {
 
@@ -27,7 +22,7 @@ class GraphWalk {
 
  private:
   // Keeps the graph, by whose nodes parameters are known.
-  std::shared_ptr<torch::autograd::Node> root_;
+  at::Tensor loss_;
   std::unordered_set<const void*> seen_;
 };
 

@@ -1,7 +1,5 @@
 #include "finetuning/warm_start/tensor_fit.h"
 
-#include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/Exception.h>
 
@@ -48,11 +46,6 @@ void FillTensor(const at::Tensor& saved, const at::Tensor& wanted) {
     to = to.narrow(i, 0, both);
   }
   to.copy_(from);
-}
-
-std::string KindOf(const at::Tensor& tensor) {
-  return absl::StrCat(c10::toString(tensor.scalar_type()), " [",
-                      absl::StrJoin(tensor.sizes(), ", "), "]");
 }
 
 }  // namespace trainyard

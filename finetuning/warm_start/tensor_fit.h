@@ -10,8 +10,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <string>
-
 namespace trainyard {
 
 struct TensorFit {
@@ -37,9 +35,6 @@ TensorFit FitTensor(const at::Tensor& saved, const at::Tensor& wanted);
 // that both have; the others of `wanted` stay as they are. REQUIRES: neither
 // shape nor type is kOther.
 void FillTensor(const at::Tensor& saved, const at::Tensor& wanted);
-
-// "Float [2, 3]".
-std::string KindOf(const at::Tensor& tensor);
 
 }  // namespace trainyard
 

@@ -9,6 +9,7 @@
 
 #include "finetuning/warm_start/all_tensors.h"
 #include "finetuning/warm_start/tensor_fit.h"
+#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/sharded_safetensors.h"
 
 namespace trainyard {
@@ -24,19 +25,6 @@ struct Plan {
   // What cannot be done at all.
   std::vector<std::string> refused;
 };
-
-void Append(const char* title, const std::vector<std::string>& lines,
-            std::string& text) {
-  constexpr size_t kShown = 20;
-  if (lines.empty()) return;
-  absl::StrAppend(&text, "\n", lines.size(), " ", title, ":");
-  for (size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
-    absl::StrAppend(&text, "\n  ", lines[i]);
-  }
-  if (lines.size() > kShown) {
-    absl::StrAppend(&text, "\n  and ", lines.size() - kShown, " more");
-  }
-}
 
 absl::StatusOr<ByName> RenamedTensors(const std::vector<NamedTensor>& saved,
                                       const std::vector<RenameRule>& rules) {
@@ -130,16 +118,16 @@ Plan Match(const ByName& saved, const std::vector<NamedTensor>& wanted,
 // What stands in the way, if anything does.
 std::string Objections(const Plan& plan, bool strict) {
   std::string text;
-  Append("of another shape or type", plan.refused, text);
+  AppendLines("of another shape or type", plan.refused, text);
   if (strict) {
-    Append("missing from the file", plan.report.missing, text);
-    Append("unknown to the model", plan.report.unexpected, text);
+    AppendLines("missing from the file", plan.report.missing, text);
+    AppendLines("unknown to the model", plan.report.unexpected, text);
   } else if (plan.fills.empty() && plan.refused.empty()) {
-    Append("of the model, none of which the file has", plan.report.missing,
-           text);
-    Append("of the file, none of which the model has", plan.report.unexpected,
-           text);
-    if (text.empty()) text = "\nno tensor is left to load";
+    AppendLines("of the model, none of which the file has", plan.report.missing,
+                text);
+    AppendLines("of the file, none of which the model has",
+                plan.report.unexpected, text);
+    if (text.empty()) text = "no tensor is left to load";
   }
   return text;
 }
@@ -147,12 +135,14 @@ std::string Objections(const Plan& plan, bool strict) {
 }  // namespace
 
 std::string Describe(const WarmStartReport& report) {
-  std::string text = absl::StrCat(report.loaded.size(), " tensors loaded");
-  Append("loaded in part", report.sliced, text);
-  Append("converted", report.converted, text);
-  Append("of another shape, left as they were", report.skipped, text);
-  Append("missing from the file, left as they were", report.missing, text);
-  Append("unknown to the model, not used", report.unexpected, text);
+  std::string text = absl::StrCat(
+      report.loaded.size(), report.loaded.size() == 1 ? " tensor" : " tensors",
+      " loaded");
+  AppendLines("loaded in part", report.sliced, text);
+  AppendLines("converted", report.converted, text);
+  AppendLines("of another shape, left as they were", report.skipped, text);
+  AppendLines("missing from the file, left as they were", report.missing, text);
+  AppendLines("unknown to the model, not used", report.unexpected, text);
   return text;
 }
 
@@ -168,7 +158,7 @@ absl::StatusOr<WarmStartReport> WarmStart(
   const std::string objections = Objections(plan, options.strict);
   if (!objections.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the weights do not fit the model:", objections));
+        absl::StrCat("the weights do not fit the model:\n", objections));
   }
   for (const auto& [from, to] : plan.fills) FillTensor(from, to);
   return std::move(plan.report);

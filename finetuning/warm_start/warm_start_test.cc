@@ -104,7 +104,7 @@ TEST(WarmStartTest, LenientReportsInstead) {
   EXPECT_THAT(report->missing, ElementsAre("head"));
   EXPECT_THAT(report->unexpected, ElementsAre("extra"));
   EXPECT_THAT(Describe(*report),
-              AllOf(HasSubstr("1 tensors loaded"), HasSubstr("  extra")));
+              AllOf(HasSubstr("1 tensor loaded"), HasSubstr("  extra")));
   // But nothing at all is an error: something else was meant.
   EXPECT_THAT(Refusal(WarmStart({{"extra", at::ones({1})}},
                                 {{"body", net.body}}, {.strict = false})),

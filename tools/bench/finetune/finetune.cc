@@ -112,9 +112,10 @@ struct Numbers {
 Numbers Measured(const std::string& program, const std::string& way) {
   const std::string command = absl::StrFormat(
       "'%s' --way=%s --steps=%d --batch_size=%d --length=%d --blocks=%d "
-      "--return_memory=%d",
+      "--return_memory=%s",
       program, way, absl::GetFlag(FLAGS_steps), absl::GetFlag(FLAGS_batch_size),
-      absl::GetFlag(FLAGS_length), absl::GetFlag(FLAGS_blocks));
+      absl::GetFlag(FLAGS_length), absl::GetFlag(FLAGS_blocks),
+      absl::GetFlag(FLAGS_return_memory) ? "true" : "false");
   std::FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
   std::array<char, 200> line = {};

@@ -31,9 +31,9 @@ TEST(SnapshotTest, WhatWasTakenStaysAsItWas) {
   GetTensor(checkpoint.parts.at("window"), "gradient").fill_(7);
   EXPECT_EQ(snapshot.checkpoint().step, 3);
   EXPECT_TRUE(at::equal(TensorOf(snapshot, 0), at::ones({2, 3})));
-  EXPECT_TRUE(at::equal(
-      GetTensor(snapshot.checkpoint().parts.at("window"), "gradient"),
-      at::ones({4})));
+  EXPECT_TRUE(
+      at::equal(GetTensor(snapshot.checkpoint().parts.at("window"), "gradient"),
+                at::ones({4})));
 }
 
 TEST(SnapshotTest, BuffersAreUsedAgainForTheSameShapes) {
@@ -61,8 +61,9 @@ TEST(SnapshotTest, OnlyWhatThisProcessWritesIsCopied) {
         snapshot.Take(checkpoint, {.rank = rank, .world_size = 2}).ok());
     int own = 0;
     for (size_t i = 0; i < copies.size(); ++i) {
-      const bool copied = !TensorOf(snapshot, i).is_same(
-          checkpoint.tensors.at("model")[i].tensor);
+      const bool copied =
+          !TensorOf(snapshot, i)
+               .is_same(checkpoint.tensors.at("model")[i].tensor);
       copies[i] += copied;
       own += copied;
     }

@@ -28,11 +28,6 @@ bool Matches(const at::Tensor& saved, const at::Tensor& wanted) {
          saved.scalar_type() == wanted.scalar_type();
 }
 
-std::string KindOf(const at::Tensor& tensor) {
-  return absl::StrCat(c10::toString(tensor.scalar_type()), " [",
-                      absl::StrJoin(tensor.sizes(), ", "), "]");
-}
-
 // Copies what is of one name and kind; returns how many.
 size_t CopyMatching(const ByName& saved,
                     const std::vector<NamedTensor>& wanted) {
@@ -45,19 +40,6 @@ size_t CopyMatching(const ByName& saved,
     ++copied;
   }
   return copied;
-}
-
-void Append(const char* title, const std::vector<std::string>& lines,
-            std::string& text) {
-  if (lines.empty()) return;
-  absl::StrAppend(&text, text.empty() ? "" : "\n", lines.size(), " ", title,
-                  ":");
-  for (size_t i = 0; i < lines.size() && i < kShown; ++i) {
-    absl::StrAppend(&text, "\n  ", lines[i]);
-  }
-  if (lines.size() > kShown) {
-    absl::StrAppend(&text, "\n  and ", lines.size() - kShown, " more");
-  }
 }
 
 }  // namespace
@@ -83,11 +65,29 @@ TensorDifferences CompareTensors(const std::vector<NamedTensor>& saved,
   return differences;
 }
 
+void AppendLines(const std::string& title,
+                 const std::vector<std::string>& lines, std::string& text) {
+  if (lines.empty()) return;
+  absl::StrAppend(&text, text.empty() ? "" : "\n", lines.size(), " ", title,
+                  ":");
+  for (size_t i = 0; i < lines.size() && i < kShown; ++i) {
+    absl::StrAppend(&text, "\n  ", lines[i]);
+  }
+  if (lines.size() > kShown) {
+    absl::StrAppend(&text, "\n  and ", lines.size() - kShown, " more");
+  }
+}
+
+std::string KindOf(const at::Tensor& tensor) {
+  return absl::StrCat(c10::toString(tensor.scalar_type()), " [",
+                      absl::StrJoin(tensor.sizes(), ", "), "]");
+}
+
 std::string Describe(const TensorDifferences& differences) {
   std::string text;
-  Append("missing", differences.missing, text);
-  Append("unexpected", differences.unexpected, text);
-  Append("different", differences.different, text);
+  AppendLines("missing", differences.missing, text);
+  AppendLines("unexpected", differences.unexpected, text);
+  AppendLines("different", differences.different, text);
   return text;
 }
 

@@ -40,6 +40,14 @@ TensorDifferences CompareTensors(const std::vector<NamedTensor>& saved,
 // What to show: one line for each, at most twenty of each kind.
 std::string Describe(const TensorDifferences& differences);
 
+// For other such lists: unless there are no lines, adds how many there are,
+// what they are, and the first twenty.
+void AppendLines(const std::string& title,
+                 const std::vector<std::string>& lines, std::string& text);
+
+// Type and shape: "Float [2, 3]".
+std::string KindOf(const at::Tensor& tensor);
+
 // Copies every saved tensor into the wanted one of its name. InvalidArgument,
 // with all differences, if there are any: then nothing is changed.
 absl::Status LoadTensors(const std::vector<NamedTensor>& saved,

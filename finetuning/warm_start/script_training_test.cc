@@ -1,0 +1,120 @@
+// A TorchScript model that Python exported: warm-started, frozen but for its
+// head, trained, averaged and exported like one that was written in C++. See
+// tools/golden/script_net.py, which also reads what this leaves.
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backends/make_backend.h"
+#include "callbacks/callback.h"
+#include "finetuning/ema.h"
+#include "finetuning/freezer/model_freezer.h"
+#include "finetuning/warm_start/export_model.h"
+#include "finetuning/warm_start/export_script.h"
+#include "finetuning/warm_start/warm_start.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/losses.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/script_model.h"
+#include "trainer/supervised.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kFolder[] = "finetuning/warm_start/testdata/";
+
+using Weights = std::map<std::string, at::Tensor>;
+
+Weights Copied(const std::vector<NamedTensor>& tensors) {
+  Weights copies;
+  for (const NamedTensor& item : tensors) {
+    copies[item.name] = item.tensor.detach().clone();
+  }
+  return copies;
+}
+
+Weights WeightsOf(const ScriptModel& model) {
+  Weights all = Copied(model.Parameters());
+  all.merge(Copied(model.Buffers()));
+  return all;
+}
+
+at::Tensor Outputs(ScriptModel& model, const at::Tensor& inputs) {
+  const at::NoGradGuard no_gradients;
+  model.SetTraining(false);
+  return model.forward(inputs);
+}
+
+TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
+  at::manual_seed(3);
+  const auto model = std::make_shared<ScriptModel>(
+      LoadScript(std::string(kFolder) + "net.pt"));
+  const auto report =
+      WarmStart(std::string(kFolder) + "weights.safetensors", *model);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->loaded.size(), 9);
+  const Weights start = WeightsOf(*model);
+
+  ModelFreezer freezer(model->module(), {.batch_norms = BatchNorms::kFreeze});
+  freezer.FreezeGroups();
+  AdamW optimizer({ParamGroup{.params = freezer.TrainableParameters()}},
+                  {.lr = 0.05});
+  Ema ema(*model, {.decay = 0.5});
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
+  trainer.Add(On<UpdateEnd>([&](const UpdateEnd&, Control&) { ema.Update(); }));
+  const DatasetPtr data = MakeTensorDataset(
+      Example{at::randn({64, 1, 6, 6}), at::randint(3, {64}, at::kLong)});
+  trainer.Train({.data = data,
+                 .eval_data = data,
+                 .num_epochs = 10,
+                 .per_device_batch_size = 16});
+  EXPECT_LT(trainer.history().Latest("eval_loss"), 0.8);
+
+  const Weights trained = WeightsOf(*model);
+  EXPECT_TRUE(at::equal(trained.at("stem.weight"), start.at("stem.weight")));
+  EXPECT_FALSE(at::equal(trained.at("head.weight"), start.at("head.weight")));
+  const Weights average = Copied(ema.State());
+  EXPECT_FALSE(at::equal(average.at("head.weight"), trained.at("head.weight")));
+  {
+    const Ema::Swap averaged(ema);
+    EXPECT_TRUE(at::equal(WeightsOf(*model).at("head.weight"),
+                          average.at("head.weight")));
+  }
+  EXPECT_TRUE(at::equal(WeightsOf(*model).at("head.weight"),
+                        trained.at("head.weight")));
+
+  const std::string folder = ::testing::TempDir();
+  ASSERT_TRUE(ExportScript(*model, folder + "/tuned.pt").ok());
+  ASSERT_TRUE(ExportSafetensors(*model, folder + "/tuned.safetensors").ok());
+  ScriptModel again(LoadScript(folder + "/tuned.pt"));
+  EXPECT_FALSE(again.module().is_training());
+  const at::Tensor inputs = at::randn({5, 1, 6, 6});
+  const at::Tensor outputs = Outputs(*model, inputs);
+  EXPECT_TRUE(at::equal(Outputs(again, inputs), outputs));
+  ASSERT_TRUE(WriteSafetensors(folder + "/outputs.safetensors",
+                               {{"inputs", inputs}, {"outputs", outputs}})
+                  .ok());
+}
+
+TEST(ScriptTrainingTest, ExportNamesAFileThatCannotBeWritten) {
+  ScriptModel model(LoadScript(std::string(kFolder) + "net.pt"));
+  EXPECT_THAT(
+      std::string(ExportScript(model, "/no/such/folder/a.pt").message()),
+      HasSubstr("/no/such/folder"));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,156 @@
+// A small transformer learns to write licences, and is then adapted to another
+// text, C headers, by LoRA: its weights stay, and a few small matrices beside
+// them are trained, saved and merged.
+//
+//   tools/bazel run //tools/examples:lora
+#include "finetuning/lora/lora.h"
+
+#include <ATen/Context.h>
+#include <absl/flags/flag.h>
+#include <absl/strings/str_format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backends/make_backend.h"
+#include "callbacks/epoch_table.h"
+#include "callbacks/progress_bar.h"
+#include "finetuning/lora/adapter_files.h"
+#include "finetuning/warm_start/export_model.h"
+#include "finetuning/warm_start/warm_start.h"
+#include "schedulers/cosine.h"
+#include "tools/examples/char_task.h"
+#include "tools/examples/char_text.h"
+#include "tools/examples/char_transformer.h"
+#include "tools/examples/parse_flags.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/main.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/or_throw.h"
+#include "trainer/trainer.h"
+
+ABSL_FLAG(std::string, base_text, "/usr/share/common-licenses",
+          "File, or folder of files, that the model learns first.");
+ABSL_FLAG(std::string, new_text, "/usr/include/netinet",
+          "File, or folder of files, that it is adapted to.");
+ABSL_FLAG(std::string, folder, "/tmp/trainyard-lora",
+          "For the model (model.safetensors), which is only trained if it is "
+          "not there, and the adapters, as Python's peft has them.");
+ABSL_FLAG(int64_t, base_epochs, 6, "Passes over the first text.");
+ABSL_FLAG(int64_t, epochs, 6, "Passes over the new text.");
+ABSL_FLAG(int64_t, length, 160, "Characters of a paragraph; the rest is cut.");
+ABSL_FLAG(int64_t, rank, 8, "Of the adapters.");
+ABSL_FLAG(double, lr, 3e-3, "Highest learning rate.");
+ABSL_FLAG(uint64_t, seed, 1, "Decides weights and order.");
+
+namespace {
+
+using namespace trainyard;  // NOLINT: an example, in a program of its own
+
+// Whatever of the model requires a gradient: with LoRA, the adapters.
+RunEnding Train(CharTransformer& model, const CharText& text, int64_t epochs) {
+  AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
+  trainer.Add(ProgressBar());
+  trainer.Add(EpochTable());
+  return trainer
+      .Train({.data = MakeTensorDataset(Paragraphs{text.train}),
+              .eval_data = MakeTensorDataset(Paragraphs{text.test}),
+              .num_epochs = epochs,
+              .per_device_batch_size = 16,
+              .clip = ClipNorm(1.0),
+              .schedule = Cosine({.warmup = Updates(20)}),
+              .seed = absl::GetFlag(FLAGS_seed)})
+      .ending;
+}
+
+int64_t CountOf(const std::vector<NamedTensor>& tensors) {
+  int64_t count = 0;
+  for (const NamedTensor& item : tensors) count += item.tensor.numel();
+  return count;
+}
+
+double Kilobytes(const std::string& path) {
+  return static_cast<double>(std::filesystem::file_size(path)) / 1000;
+}
+
+// Learns the first text, unless that was done before.
+RunEnding MakeBase(CharTransformer& model, const CharText& text,
+                   const std::string& file) {
+  if (std::filesystem::exists(file)) {
+    OrThrow(WarmStart(file, *model).status());
+    absl::PrintF("goes on from %s\n", file);
+    return RunEnding::kFinished;
+  }
+  absl::PrintF("learns %d paragraphs of %s\n", text.train.size(0),
+               absl::GetFlag(FLAGS_base_text));
+  const RunEnding ending = Train(model, text, absl::GetFlag(FLAGS_base_epochs));
+  if (ending == RunEnding::kFinished) OrThrow(ExportSafetensors(*model, file));
+  return ending;
+}
+
+LoraOptions Options() {
+  const int64_t rank = absl::GetFlag(FLAGS_rank);
+  return {.targets = {"*.query_key_value", "*.projection", "*.widen",
+                      "*.narrow", "output"},
+          .rank = rank,
+          .alpha = 2 * static_cast<double>(rank)};
+}
+
+int Run() {
+  const int64_t length = absl::GetFlag(FLAGS_length);
+  const std::string folder = absl::GetFlag(FLAGS_folder);
+  const std::string base_file = folder + "/model.safetensors";
+  const CharText first =
+      ReadCharText(absl::GetFlag(FLAGS_base_text), length, PrintableAscii());
+  const CharText other =
+      ReadCharText(absl::GetFlag(FLAGS_new_text), length, PrintableAscii());
+  std::filesystem::create_directories(folder);
+  at::manual_seed(absl::GetFlag(FLAGS_seed));
+  CharTransformer model(CharTransformerOptions{.vocabulary = first.vocabulary(),
+                                               .length = length});
+  RunEnding ending = MakeBase(model, first, base_file);
+  if (ending != RunEnding::kFinished) return ExitCode(ending);
+  const double first_before = Perplexity(model, first.test);
+  const double other_before = Perplexity(model, other.test);
+
+  const int64_t all = CountOf(NamedParameters(*model));
+  std::optional<Lora> lora(std::in_place, *model, Options());
+  const int64_t trained = CountOf(lora->Parameters());
+  absl::PrintF(
+      "adapts to %d paragraphs of %s: trains %d parameters beside %d, %.1f "
+      "%%\n",
+      other.train.size(0), absl::GetFlag(FLAGS_new_text), trained, all,
+      100 * static_cast<double>(trained) / static_cast<double>(all));
+  ending = Train(model, other, absl::GetFlag(FLAGS_epochs));
+  if (ending != RunEnding::kFinished) return ExitCode(ending);
+  SaveAdapters(*lora, folder);
+  const std::string adapters = folder + "/adapter_model.safetensors";
+  absl::PrintF("%s has %.0f KB, the model %.0f KB\n", adapters,
+               Kilobytes(adapters), Kilobytes(base_file));
+
+  const double adapted = Perplexity(model, other.test);
+  lora->Merge();
+  absl::PrintF(
+      "perplexity of the new text: %.2f before, %.2f adapted, %.2f merged\n",
+      other_before, adapted, Perplexity(model, other.test));
+  absl::PrintF("it writes: %s\n", Written(model, other, length - 1));
+  lora->Unmerge();
+  lora.reset();
+  absl::PrintF(
+      "perplexity of the first text: %.2f before, %.2f with the "
+      "adapters taken out\n",
+      first_before, Perplexity(model, first.test));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  trainyard::ParseFlags(
+      argc, argv, "adapts a small language model to another text by LoRA");
+  return Main(Run);
+}
