@@ -3,6 +3,7 @@
 #include <absl/strings/str_format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <stdexcept>
@@ -49,9 +50,14 @@ void Print(const RunSummary& summary, const RunResult& result) {
       Ending(result), summary.epochs, summary.epochs == 1 ? "epoch" : "epochs",
       summary.updates, summary.samples, summary.seconds,
       summary.samples_per_second);
-  for (const auto& [name, value] : summary.metrics)
-    absl::PrintF("  %-14s %.4f\n", name, value);
-  absl::PrintF("  %-14s %08x\n", "state_crc32c", summary.state_crc32c);
+  int width = 14;
+  for (const auto& [name, value] : summary.metrics) {
+    width = std::max(width, static_cast<int>(name.size()));
+  }
+  for (const auto& [name, value] : summary.metrics) {
+    absl::PrintF("  %-*s %.4f\n", width, name, value);
+  }
+  absl::PrintF("  %-*s %08x\n", width, "state_crc32c", summary.state_crc32c);
 }
 
 void CheckWritable(const std::string& folder, const std::string& file) {
