@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "finetuning/average_host.h"
 #include "trainer/model.h"
 #include "trainer/state_tensor.h"
 
@@ -77,17 +78,16 @@ void ModelAverage::MoveTowardsModel(double weight) {
   Follow();
   // Nothing here is differentiated: its layer of every operation is skipped.
   const at::AutoDispatchBelowAutograd no_autograd;
-  if (!model_floats_.empty()) {
-    if (!device_ || *device_ == model_floats_[0].device()) {
-      at::_foreach_lerp_(average_floats_, model_floats_, weight);
+  std::vector<at::Tensor> averages, models;
+  for (size_t i = 0; i < model_floats_.size(); ++i) {
+    if (CanMoveOnHost(average_floats_[i], model_floats_[i])) {
+      MoveOnHost(average_floats_[i], model_floats_[i], weight);
     } else {
-      std::vector<at::Tensor> here;
-      for (const at::Tensor& tensor : model_floats_) {
-        here.push_back(tensor.to(*device_));
-      }
-      at::_foreach_lerp_(average_floats_, here, weight);
+      averages.push_back(average_floats_[i]);
+      models.push_back(model_floats_[i].to(averages.back().device()));
     }
   }
+  if (!averages.empty()) at::_foreach_lerp_(averages, models, weight);
   if (!model_others_.empty()) {
     at::_foreach_copy_(average_others_, model_others_);
   }

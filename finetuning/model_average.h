@@ -1,6 +1,7 @@
 // ModelAverage is what averages of a model over training have in common: a copy
 // of its parameters and buffers that moves towards the model, by one kernel
-// call for all of them, and takes its place for an evaluation. Ema and Swa are
+// call for all of them (on the host, by one of our own: average_host.h), and
+// takes its place for an evaluation. Ema and Swa are
 // such averages:
 //
 //   {

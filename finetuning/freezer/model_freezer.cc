@@ -1,21 +1,10 @@
 #include "finetuning/freezer/model_freezer.h"
 
-#include <c10/util/Exception.h>
-
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "finetuning/near_names.h"
-#include "trainer/optim/param_group_rules.h"
-
 namespace trainyard {
 namespace {
-
-// Counters and the like cannot be trained.
-bool CanTrain(const at::Tensor& tensor) {
-  return tensor.is_floating_point() || tensor.is_complex();
-}
 
 // Whether it was not so before.
 bool SetFrozen(const at::Tensor& parameter, bool frozen) {
@@ -24,22 +13,6 @@ bool SetFrozen(const at::Tensor& parameter, bool frozen) {
   // One that is left over would still be stepped along.
   if (frozen) parameter.mutable_grad().reset();
   return true;
-}
-
-// From the end if negative.
-size_t Index(int64_t index, size_t size, const char* what) {
-  const auto signed_size = static_cast<int64_t>(size);
-  TORCH_CHECK_INDEX(index >= -signed_size && index < signed_size,
-                    "ModelFreezer: there is no ", what, " ", index,
-                    "; the model has ", size, " of them, from ", -signed_size,
-                    " to ", signed_size - 1);
-  return static_cast<size_t>(index < 0 ? index + signed_size : index);
-}
-
-std::pair<size_t, size_t> Range(int64_t from, int64_t to, size_t size,
-                                const char* what) {
-  const size_t a = Index(from, size, what), b = Index(to, size, what);
-  return std::minmax(a, b);
 }
 
 }  // namespace
@@ -54,20 +27,17 @@ ModelFreezer::ModelFreezer(const torch::jit::Module& model,
 
 ModelFreezer::ModelFreezer(std::unique_ptr<ModuleTree> tree,
                            const ModelFreezerOptions& options)
-    : tree_(std::move(tree)), options_(options) {
-  const auto& nodes = tree_->nodes();
-  group_of_.assign(nodes.size(), -1);
-  told_.resize(nodes.size());
-  for (size_t node = 1; node < nodes.size(); ++node) {
-    if (nodes[node].parent == 0) groups_.push_back(node);
-    group_of_[node] = static_cast<int64_t>(groups_.size()) - 1;
-  }
+    : tree_(std::move(tree)),
+      options_(options),
+      selection_(*tree_, options.batch_norms == BatchNorms::kLeave),
+      told_(tree_->nodes().size()) {
   HoldFrozen();
 }
 
 std::vector<std::string> ModelFreezer::Groups() const {
   std::vector<std::string> names;
-  for (const size_t node : groups_) names.push_back(tree_->nodes()[node].name);
+  for (const size_t node : selection_.groups())
+    names.push_back(tree_->nodes()[node].name);
   return names;
 }
 
@@ -78,7 +48,7 @@ std::vector<ModelFreezer::Layer> ModelFreezer::Layers() const {
     if (!node.is_layer()) continue;
     Layer layer{.name = node.name,
                 .type = node.type,
-                .group = group_of_[i],
+                .group = selection_.group_of(i),
                 .parameters = 0,
                 .trainable = 0,
                 .is_batch_norm = node.is_batch_norm,
@@ -94,32 +64,36 @@ std::vector<ModelFreezer::Layer> ModelFreezer::Layers() const {
 }
 
 void ModelFreezer::FreezeGroups(int64_t from, int64_t to) {
-  Set(InGroups(from, to), OfGroups(from, to), true);
+  Set(selection_.InGroups(from, to), OfGroups(from, to), true);
 }
 void ModelFreezer::FreezeLayers(int64_t from, int64_t to) {
-  const std::vector<bool> nodes = InLayers(from, to);
-  Set(nodes, ParametersOf(nodes), true);
+  const std::vector<bool> nodes = selection_.InLayers(from, to);
+  Set(nodes, selection_.ParametersOf(nodes), true);
 }
 void ModelFreezer::FreezeMatching(const std::string& pattern) {
-  Set(InMatching(pattern), Matching(pattern), true);
+  Set(selection_.InMatching(pattern), Matching(pattern), true);
 }
 std::vector<NamedTensor> ModelFreezer::UnfreezeGroups(int64_t from,
                                                       int64_t to) {
-  return Set(InGroups(from, to), OfGroups(from, to), false);
+  return Set(selection_.InGroups(from, to), OfGroups(from, to), false);
 }
 std::vector<NamedTensor> ModelFreezer::UnfreezeLayers(int64_t from,
                                                       int64_t to) {
-  const std::vector<bool> nodes = InLayers(from, to);
-  return Set(nodes, ParametersOf(nodes), false);
+  const std::vector<bool> nodes = selection_.InLayers(from, to);
+  return Set(nodes, selection_.ParametersOf(nodes), false);
 }
 std::vector<NamedTensor> ModelFreezer::UnfreezeMatching(
     const std::string& pattern) {
-  return Set(InMatching(pattern), Matching(pattern), false);
+  return Set(selection_.InMatching(pattern), Matching(pattern), false);
 }
 
 std::vector<NamedTensor> ModelFreezer::OfGroups(int64_t from,
                                                 int64_t to) const {
-  return ParametersOf(InGroups(from, to));
+  return selection_.ParametersOf(selection_.InGroups(from, to));
+}
+std::vector<NamedTensor> ModelFreezer::Matching(
+    const std::string& pattern) const {
+  return selection_.ParametersMatching(pattern);
 }
 
 std::vector<NamedTensor> ModelFreezer::TrainableParameters() const {
@@ -132,86 +106,11 @@ std::vector<NamedTensor> ModelFreezer::TrainableParameters() const {
   return trainable;
 }
 
-std::vector<bool> ModelFreezer::InGroups(int64_t from, int64_t to) const {
-  const auto [first, last] = Range(from, to, groups_.size(), "group");
-  std::vector<bool> nodes(tree_->nodes().size());
-  for (size_t node = 1; node < nodes.size(); ++node) {
-    const auto group = static_cast<size_t>(group_of_[node]);
-    nodes[node] = group >= first && group <= last;
-  }
-  return nodes;
-}
-
-std::vector<bool> ModelFreezer::InLayers(int64_t from, int64_t to) const {
-  std::vector<size_t> layers;
-  for (size_t node = 0; node < tree_->nodes().size(); ++node) {
-    if (tree_->nodes()[node].is_layer()) layers.push_back(node);
-  }
-  const auto [first, last] = Range(from, to, layers.size(), "layer");
-  std::vector<bool> nodes(tree_->nodes().size());
-  for (size_t layer = first; layer <= last; ++layer) {
-    nodes[layers[layer]] = true;
-  }
-  return nodes;
-}
-
-// Modules that the pattern names, with all in them.
-std::vector<bool> ModelFreezer::InMatching(const std::string& pattern) const {
-  const auto& nodes = tree_->nodes();
-  std::vector<bool> whole(nodes.size());
-  for (size_t i = 1; i < nodes.size(); ++i) {
-    whole[i] = whole[nodes[i].parent] || MatchesGlob(nodes[i].name, pattern);
-  }
-  return whole;
-}
-
-std::vector<NamedTensor> ModelFreezer::Matching(
-    const std::string& pattern) const {
-  const std::vector<bool> whole = InMatching(pattern);
-  std::vector<NamedTensor> named;
-  std::vector<std::string> names;
-  bool left_alone = false;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    const ModuleTree::Node& node = tree_->nodes()[i];
-    if (i > 0) names.push_back(node.name);
-    for (const NamedTensor& item : node.parameters) {
-      names.push_back(item.name);
-      if (!CanTrain(item.tensor)) continue;
-      if (!whole[i] && !MatchesGlob(item.name, pattern)) continue;
-      if (LeavesAlone(i)) {
-        left_alone = true;
-      } else {
-        named.push_back(item);
-      }
-    }
-  }
-  TORCH_CHECK_VALUE(!named.empty() || !left_alone, "ModelFreezer: \"", pattern,
-                    "\" names only batch norms, which are left alone; set "
-                    "batch_norms to freeze them");
-  TORCH_CHECK_VALUE(!named.empty(), "ModelFreezer: \"", pattern,
-                    "\" matches no parameter and no module with parameters; "
-                    "near it are ",
-                    QuotedNearNames(pattern, names));
-  return named;
-}
-
-std::vector<NamedTensor> ModelFreezer::ParametersOf(
-    const std::vector<bool>& nodes) const {
-  std::vector<NamedTensor> parameters;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!nodes[i] || LeavesAlone(i)) continue;
-    for (const NamedTensor& item : tree_->nodes()[i].parameters) {
-      if (CanTrain(item.tensor)) parameters.push_back(item);
-    }
-  }
-  return parameters;
-}
-
 std::vector<NamedTensor> ModelFreezer::Set(
     const std::vector<bool>& nodes, const std::vector<NamedTensor>& parameters,
     bool frozen) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i] && !LeavesAlone(i)) told_[i] = frozen;
+    if (nodes[i] && !selection_.LeavesAlone(i)) told_[i] = frozen;
   }
   std::vector<NamedTensor> changed;
   for (const NamedTensor& item : parameters) {
@@ -221,15 +120,10 @@ std::vector<NamedTensor> ModelFreezer::Set(
   return changed;
 }
 
-bool ModelFreezer::LeavesAlone(size_t node) const {
-  return tree_->nodes()[node].is_batch_norm &&
-         options_.batch_norms == BatchNorms::kLeave;
-}
-
 bool ModelFreezer::IsFrozen(size_t node) const {
   bool has_any = false;
   for (const NamedTensor& item : tree_->nodes()[node].parameters) {
-    if (!CanTrain(item.tensor)) continue;
+    if (!ModuleSelection::CanTrain(item.tensor)) continue;
     if (item.tensor.requires_grad()) return false;
     has_any = true;
   }
@@ -275,7 +169,7 @@ void ModelFreezer::LoadState(const State& state) {
     const ModuleTree::Node& node = tree_->nodes()[i];
     told_[i] = state.Get<int64_t>("module/" + node.name) != 0;
     for (const NamedTensor& item : node.parameters) {
-      if (!CanTrain(item.tensor)) continue;
+      if (!ModuleSelection::CanTrain(item.tensor)) continue;
       SetFrozen(item.tensor, state.Get<int64_t>("parameter/" + item.name) != 0);
     }
   }

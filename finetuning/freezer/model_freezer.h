@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "finetuning/freezer/module_selection.h"
 #include "finetuning/freezer/module_tree.h"
 #include "trainer/named_tensor.h"
 #include "trainer/state.h"
@@ -101,23 +102,16 @@ class ModelFreezer final : public Stateful {
  private:
   ModelFreezer(std::unique_ptr<ModuleTree> tree,
                const ModelFreezerOptions& options);
-  // Marks of nodes.
-  std::vector<bool> InGroups(int64_t from, int64_t to) const;
-  std::vector<bool> InLayers(int64_t from, int64_t to) const;
-  std::vector<bool> InMatching(const std::string& pattern) const;
-  std::vector<NamedTensor> ParametersOf(const std::vector<bool>& nodes) const;
   std::vector<NamedTensor> Set(const std::vector<bool>& nodes,
                                const std::vector<NamedTensor>& parameters,
                                bool frozen);
-  bool LeavesAlone(size_t node) const;
   bool IsFrozen(size_t node) const;
   void HoldFrozen();
 
   std::unique_ptr<ModuleTree> tree_;
   ModelFreezerOptions options_;
-  std::vector<size_t> groups_;     // nodes
-  std::vector<int64_t> group_of_;  // by node
-  std::vector<bool> told_;         // by node: frozen, as last told
+  ModuleSelection selection_;
+  std::vector<bool> told_;  // by node: frozen, as last told
 };
 
 }  // namespace trainyard
