@@ -9,9 +9,9 @@ namespace trainyard {
 
 using torch::autograd::Node;
 
-GraphWalk::GraphWalk(const at::Tensor& loss) {
-  std::vector<Node*> open = {
-      torch::autograd::impl::gradient_edge(loss).function.get()};
+GraphWalk::GraphWalk(const at::Tensor& loss) : loss_(loss) {
+  const auto root = torch::autograd::impl::gradient_edge(loss).function;
+  std::vector<Node*> open = {root.get()};
   seen_.insert(open.front());
   while (!open.empty()) {
     const Node* const node = open.back();
@@ -26,6 +26,7 @@ GraphWalk::GraphWalk(const at::Tensor& loss) {
 bool GraphWalk::ReachesAny(const std::vector<at::Tensor>& parameters) const {
   return std::any_of(
       parameters.begin(), parameters.end(), [&](const at::Tensor& parameter) {
+        if (parameter.is_same(loss_)) return true;
         const auto end =
             torch::autograd::impl::try_get_grad_accumulator(parameter);
         return end && seen_.contains(end.get());

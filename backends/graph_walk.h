@@ -21,6 +21,8 @@ class GraphWalk {
   bool ReachesAny(const std::vector<at::Tensor>& parameters) const;
 
  private:
+  // Keeps the graph, by whose nodes parameters are known.
+  at::Tensor loss_;
   std::unordered_set<const void*> seen_;
 };
 

@@ -14,8 +14,8 @@
 namespace trainyard {
 namespace {
 
-using ::testing::StartsWith;
 using std::chrono::milliseconds;
+using ::testing::StartsWith;
 
 // Answers as soon as its test is over: as one behind a broken cable.
 class MuteStore final : public c10d::HashStore {

@@ -1,10 +1,12 @@
 // Callbacks that several processes must agree in.
+#include <ATen/Context.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -18,9 +20,14 @@
 #include "callbacks/lr_finder/learning_rate_finder.h"
 #include "callbacks/predictions/predictions_to_file.h"
 #include "callbacks/setup/convert_sync_batch_norm.h"
+#include "callbacks/weights/model_ema.h"
 #include "callbacks/weights/save_best.h"
 #include "tools/launch/testing/test_rank.h"
+#include "trainer/losses.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/supervised.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/trainer.h"
 
 namespace trainyard {
 namespace {
@@ -90,6 +97,25 @@ TEST(SaveBestDdpTest, AFailureOfTheFirstEndsAll) {
   rig.trainer().Add(SaveBest(rig.trainer().task().State(),
                              {.directory = file, .backend = &Ddp()}));
   EXPECT_THROW(rig.trainer().Train(Options()), std::exception);
+}
+
+TEST(ModelEmaDdpTest, AllHaveTheBestAverages) {
+  const std::string folder = NewFolder("best_ema");
+  at::manual_seed(1);
+  torch::nn::Linear model(3, 1);
+  AdamW optimizer(*model, {.lr = 0.1});
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, Ddp());
+  ModelEma& ema = trainer.Add(ModelEma(*model, {.decay = {.decay = 0.5}}));
+  trainer.Add(SaveBest(
+      trainer.task().State(),
+      {.directory = folder, .metric = "ema_eval_loss", .backend = &Ddp()}));
+  trainer.Train(Options());
+  const std::vector<double> losses = trainer.history().Values("ema_eval_loss");
+  EXPECT_EQ(losses.size(), 3);
+  EXPECT_TRUE(SameOnAll(at::tensor(losses, at::kDouble)));
+  const at::Tensor average = ema.ema().State()[1].tensor;  // "weight"
+  EXPECT_TRUE(SameOnAll(average));
+  EXPECT_TRUE(at::equal(model->weight, average));
 }
 
 // Index and prediction of each line.

@@ -119,7 +119,8 @@ void SaveBest::OnRunStart(const RunStart& e, Control&) {
   }
   if (std::exchange(goes_on_, false)) {
     foreign_files_ = false;
-    return ForgetMissing();
+    ForgetMissing();
+    return PointToBest();
   }
   watch_.StartRun();
   if (!options_.reset_on_run && !saved_.empty()) return;
@@ -173,15 +174,20 @@ void SaveBest::Judge(double value, const StepState& state) {
       });
   saved_.insert(place, saved);
   if (static_cast<int64_t>(saved_.size()) > options_.keep) saved_.pop_back();
+  PointToBest();
   if (!main()) return;
-  const absl::Status pointed = folder_.Point(saved_.front().step);
-  if (!pointed.ok()) LOG(WARNING) << "SaveBest: " << Text(pointed);
   std::set<int64_t> stay;
   for (const Saved& s : saved_) stay.insert(s.step);
   for (const auto& steps : in_checkpoints_) {
     stay.insert(steps.begin(), steps.end());
   }
   folder_.Retain(stay);
+}
+
+void SaveBest::PointToBest() const {
+  if (!main() || saved_.empty()) return;
+  const absl::Status pointed = folder_.Point(saved_.front().step);
+  if (!pointed.ok()) LOG(WARNING) << "SaveBest: " << Text(pointed);
 }
 
 void SaveBest::Write(const Saved& saved) {

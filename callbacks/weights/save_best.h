@@ -93,6 +93,7 @@ class SaveBest final : public Callback, public Stateful {
   bool Any(bool here) const;
   void Judge(double value, const StepState& state);
   void Write(const Saved& saved);
+  void PointToBest() const;
   void ForgetMissing();
   void Reload();
 

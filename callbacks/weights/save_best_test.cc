@@ -139,6 +139,8 @@ TEST_F(SaveBestTest, ARunThatGoesOnGoesOnWithItsFiles) {
   SaveBest after = Make();
   after.LoadState(state);
   after.OnRunStart({config, later}, control);
+  EXPECT_EQ(fs::read_symlink(folder_ + "/best.safetensors"),
+            "step-4.safetensors");
   after.OnEvalEnd({later, "eval", {{"eval_loss", 7}}}, control);
   InMemoryRunHistory history;
   after.OnRunEnd({later, history, RunEnding::kFinished, ""}, control);

@@ -3,15 +3,17 @@
 
     python3 tools/faults/rank_faults.py kill --trials=100
     python3 tools/faults/rank_faults.py freeze --trials=10
+    python3 tools/faults/rank_faults.py throw --trials=10
     python3 tools/faults/rank_faults.py late
 
 kill    SIGKILL to a random rank, rank 0 too, at a random moment of the run
 freeze  SIGSTOP to a random rank; the launcher may wait 3 s for it
+throw   an exception in a callback of the last rank, after a random update
 late    two launchers, as on two hosts, one 10 s after the other
 
 After kill and freeze the launcher must name the rank, have all ranks gone within 5 s (and the 3 s),
 start them anew, and the run must end with the state of one that was never stopped. Exit code 1 if
-any trial fails.
+any trial fails. After throw all ranks must be gone within 5 s, and the rank and its message be named.
 """
 
 import argparse
@@ -71,11 +73,11 @@ def alive(pid: int) -> bool:
 class Job:
     """A launcher with its ranks."""
 
-    def __init__(self, run_dir: pathlib.Path, nproc: int, options: list[str], updates: int):
+    def __init__(self, run_dir: pathlib.Path, nproc: int, options: list[str], updates: int, throw_at: int = 0):
         self.run_dir = run_dir
         self.process = subprocess.Popen(
             [LAUNCH, f"--nproc={nproc}", f"--log_dir={run_dir}-logs", *options, "--", TRAIN_LOOP,
-             f"--run_dir={run_dir}", f"--updates={updates}"],
+             f"--run_dir={run_dir}", f"--updates={updates}", f"--throw_at={throw_at}"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def end(self, limit: float = 120) -> tuple[int, str]:
@@ -158,6 +160,27 @@ class Faults:
     def freeze(self) -> int:
         return self.hit_often(signal.SIGSTOP, "was stopped for 3 s", 3 + 5, ["--stopped_timeout=3"])
 
+    def throw(self) -> int:
+        nproc, good, longest = self.options.nproc, 0, 0.0
+        for trial in range(self.options.trials):
+            at = self.random.randint(1, self.options.updates - 1)
+            job = Job(self.work / f"run{trial}", nproc, [], self.options.updates, throw_at=at)
+            for line in job.process.stdout:
+                if "this rank has had enough" in line:
+                    break
+            begin = time.monotonic()
+            code, output = job.end()
+            seconds = time.monotonic() - begin
+            longest = max(longest, seconds)
+            # The other ranks tell the reason that the first one left, or were ended before.
+            named = f"the first to fail was rank {nproc - 1}, which ended with exit code 1" in output
+            if code == 1 and named and seconds <= 5:
+                good += 1
+            else:
+                print(f"trial {trial}: exit code {code} after {seconds:.2f} s\n{output}", flush=True)
+        print(f"{good} of {self.options.trials} exceptions of rank {nproc - 1}: named, all gone after at most {longest:.2f} s")
+        return self.options.trials - good
+
     def late(self) -> int:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -176,7 +199,7 @@ class Faults:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fault", choices=["kill", "freeze", "late"])
+    parser.add_argument("fault", choices=["kill", "freeze", "throw", "late"])
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--nproc", type=int, default=2)
     parser.add_argument("--updates", type=int, default=60)

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ ABSL_FLAG(std::string, backend, "ddp", "Of one process or of several.");
 ABSL_FLAG(int64_t, updates, 60, "Updates in all.");
 ABSL_FLAG(int64_t, checkpoint_every, 1, "Updates between two saves.");
 ABSL_FLAG(double, timeout, 60, "Seconds that a process waits for another one.");
+ABSL_FLAG(int64_t, throw_at, 0,
+          "The last rank throws after this update. 0: none does.");
 
 namespace trainyard {
 namespace {
@@ -66,6 +69,12 @@ int Run() {
   const int64_t rank = backend->rank();
   trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
     if (rank == 0) Say(absl::StrFormat("saved %d", e.state.optimizer_step));
+  }));
+  const bool last = rank + 1 == backend->num_processes();
+  trainer.Add(On<StepEnd>([last](const StepEnd& e, Control&) {
+    if (last && e.state.optimizer_step == absl::GetFlag(FLAGS_throw_at)) {
+      throw std::runtime_error("this rank has had enough");
+    }
   }));
   const int64_t updates = absl::GetFlag(FLAGS_updates);
   const RunResult result = trainer.Train(

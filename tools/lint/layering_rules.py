@@ -31,6 +31,7 @@ WRAPPERS = [
     ("//callbacks/track:track", "//tracking/sinks:jsonl"),
     ("//callbacks/track:track", "//tracking/sinks:tensorboard"),
     ("//callbacks/track:track", "//tracking/sinks:tracker"),
+    ("//callbacks/weights:model_ema", "//finetuning:ema"),
 ]
 
 # Labels, with shell wildcards, of libraries that must build without libtorch: they

@@ -35,7 +35,7 @@ absl::Status AsyncCheckpointWriter::Save(const Checkpoint& checkpoint) {
     earlier = TakeResult();
   }
   // The thread is at rest: the buffers are ours.
-  const absl::Status taken = snapshot_.Take(checkpoint);
+  const absl::Status taken = snapshot_.Take(checkpoint, store_.share());
   if (!taken.ok()) return taken;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -6,8 +6,8 @@
 //   …
 //   absl::Status last = writer.Wait();                // before the run ends
 //
-// One save is in flight at most, and one copy of the state is kept, of the
-// state's own size. An error is returned by the next call, once. The
+// One save is in flight at most, and one copy is kept of what this process
+// writes. An error is returned by the next call, once. The
 // destructor waits too, but has nobody to tell: call Wait.
 //
 // Thread-compatible; the store is this object's as long as it lives.

@@ -50,21 +50,24 @@ absl::StatusOr<pb::FileEntry> WriteTensors(
   return file;
 }
 
+int NumShards(const Tensors& tensors, int world_size) {
+  return std::clamp(static_cast<int>(tensors.size()), 1, world_size);
+}
+
+uint64_t BytesOf(const NamedTensor& item) {
+  return item.tensor.defined() ? item.tensor.nbytes() : 0;
+}
+
 // Writes this process's shard of a group and, as process 0, the index.
 absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
                         const ShareOf& share, StepWriter& writer,
                         std::vector<pb::FileEntry>& files) {
-  const int count =
-      std::clamp(static_cast<int>(tensors.size()), 1, share.world_size);
-  std::vector<uint64_t> sizes;
+  const int count = NumShards(tensors, share.world_size);
+  const std::vector<int> shards = WritersOf(tensors, share.world_size);
   ShardIndex index;
-  for (const NamedTensor& item : tensors) {
-    sizes.push_back(item.tensor.defined() ? item.tensor.nbytes() : 0);
-    index.total_size += sizes.back();
-  }
-  const std::vector<int> shards = SplitBySize(sizes, count);
   std::vector<const NamedTensor*> mine;
   for (size_t i = 0; i < tensors.size(); ++i) {
+    index.total_size += BytesOf(tensors[i]);
     index.weight_map[tensors[i].name] = ShardName(group, shards[i], count);
     if (shards[i] == share.rank) mine.push_back(&tensors[i]);
   }
@@ -146,6 +149,13 @@ absl::Status FillStates(ParsedStates& states, const Tensors& tensors) {
 }
 
 }  // namespace
+
+std::vector<int> WritersOf(const std::vector<NamedTensor>& tensors,
+                           int world_size) {
+  std::vector<uint64_t> sizes;
+  for (const NamedTensor& item : tensors) sizes.push_back(BytesOf(item));
+  return SplitBySize(sizes, NumShards(tensors, world_size));
+}
 
 uint64_t SizeOf(const Checkpoint& checkpoint) {
   uint64_t bytes = 0;

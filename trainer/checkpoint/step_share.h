@@ -28,6 +28,11 @@ struct ShareOf {
   std::string save_uuid = {};
 };
 
+// Which process writes each of a group's tensors: about the same bytes each,
+// the same answer on all of them.
+std::vector<int> WritersOf(const std::vector<NamedTensor>& tensors,
+                           int world_size);
+
 // Each tensor is written by one process, and all by all of them together; parts
 // by each. InvalidArgument for names that cannot be.
 absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(

@@ -87,6 +87,11 @@ absl::StatusOr<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(
       new CheckpointStore(std::move(options), *std::move(folder)));
 }
 
+ShareOf CheckpointStore::share() const {
+  const RankExchange& ranks = RanksOf(options_);
+  return {.rank = ranks.rank(), .world_size = ranks.world_size()};
+}
+
 absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
   if (options_.access != Access::kWrite || checkpoint.step < 0) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -27,6 +27,7 @@
 #include "trainer/checkpoint/folder/retention.h"
 #include "trainer/checkpoint/folder/run_folder.h"
 #include "trainer/checkpoint/rank_exchange.h"
+#include "trainer/checkpoint/step_share.h"
 
 namespace trainyard {
 
@@ -81,6 +82,9 @@ class CheckpointStore {
   // What went wrong without harm: old checkpoints that could not be removed.
   // Each is returned once.
   std::vector<std::string> TakeWarnings();
+
+  // What this process writes.
+  ShareOf share() const;
 
   const std::string& directory() const { return options_.directory; }
 

@@ -28,38 +28,16 @@
 #include <vector>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/optim/benchmark_shapes.h"
 #include "trainer/optim/clip.h"
 
 namespace trainyard {
 namespace {
 
-using Shapes = std::vector<std::vector<int64_t>>;
-
 constexpr double kLimit = 1;  // below every gradient's norm here
 
 Shapes SmallNetwork() {
   return {{16, 1, 3, 3}, {16}, {32, 16, 3, 3}, {32}, {10, 128}, {10}};
-}
-
-Shapes ResNet50() {
-  Shapes shapes;
-  const auto conv = [&shapes](int64_t out, int64_t in, int64_t kernel) {
-    shapes.insert(shapes.end(), {{out, in, kernel, kernel}, {out}, {out}});
-  };
-  conv(64, 3, 7);
-  int64_t in = 64, width = 64;
-  for (const int blocks : {3, 4, 6, 3}) {
-    for (int block = 0; block < blocks; ++block) {
-      conv(width, in, 1);
-      conv(width, width, 3);
-      conv(4 * width, width, 1);
-      if (block == 0) conv(4 * width, in, 1);
-      in = 4 * width;
-    }
-    width *= 2;
-  }
-  shapes.insert(shapes.end(), {{1000, in}, {1000}});
-  return shapes;
 }
 
 // Parameters of one way to do it, and how long its updates took.

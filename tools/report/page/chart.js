@@ -3,26 +3,6 @@
 
 const PAD = {left: 52, right: 14, top: 8, bottom: 22};
 
-function niceStep(span, count) {
-  const raw = span / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const first = [1, 2, 5, 10].find((m) => m * power >= raw) || 10;
-  return first * power;
-}
-
-function shortNumber(value) {
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-3) return value.toExponential(1).replace("e+", "e").replace(".0e", "e");
-  return String(+value.toPrecision(4));
-}
-
-function shortTime(seconds) {
-  if (seconds < 90) return shortNumber(+seconds.toFixed(2)) + " s";
-  if (seconds < 5400) return shortNumber(+(seconds / 60).toFixed(1)) + " min";
-  return shortNumber(+(seconds / 3600).toFixed(2)) + " h";
-}
-
 // An exponential mean without the pull towards 0 at its start.
 function smoothed(values, weight) {
   if (weight === 0) return values;
@@ -194,14 +174,15 @@ class Chart {
     const step = niceStep(scale.y1 - scale.y0, scale.h / 45);
     for (let y = Math.ceil(scale.y0 / step) * step; y <= scale.y1; y += step) {
       const value = this.view.log ? 10 ** y : y;
-      row(PAD.top + (scale.y1 - y) / (scale.y1 - scale.y0) * scale.h, shortNumber(+value.toPrecision(6)));
+      row(PAD.top + (scale.y1 - y) / (scale.y1 - scale.y0) * scale.h,
+        this.view.log ? shortNumber(+value.toPrecision(6)) : axisNumber(value, step));
     }
     g.textAlign = "center";
     const time = this.view.axis === "t";
     let stepX = niceStep(scale.x1 - scale.x0, scale.w / 80);
     if (!time) stepX = Math.max(1, stepX);
     for (let x = Math.ceil(scale.x0 / stepX) * stepX; x <= scale.x1; x += stepX) {
-      const text = time ? shortTime(x) : shortNumber(+x.toPrecision(9));
+      const text = time ? axisTime(x, stepX, scale.x1 - scale.x0) : axisCount(Math.round(x), stepX);
       // A label at the right edge stays within it.
       const half = g.measureText(text).width / 2;
       g.fillText(text, Math.min(scale.x(x), PAD.left + scale.w + PAD.right - half), PAD.top + scale.h + 16);

@@ -4,7 +4,8 @@
 const MOST_POINTS = 4096;
 
 function unpack(text, Type) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; ++i) bytes[i] = raw.charCodeAt(i);
   return new Type(bytes.buffer);
 }
 

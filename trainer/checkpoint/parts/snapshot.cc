@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "trainer/state_tensor.h"
 
@@ -39,13 +40,17 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
   return buffer;
 }
 
-absl::Status Snapshot::Take(const Checkpoint& checkpoint) {
+absl::Status Snapshot::Take(const Checkpoint& checkpoint,
+                            const ShareOf& share) {
   try {
     used_.clear();
     // Everything but tensors is small: copied as it is, then the tensors in it.
     checkpoint_ = checkpoint;
     for (auto& [group, tensors] : checkpoint_.tensors) {
-      for (NamedTensor& item : tensors) {
+      const std::vector<int> writers = WritersOf(tensors, share.world_size);
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        if (writers[i] != share.rank) continue;
+        NamedTensor& item = tensors[i];
         item.tensor = Copy(group + "/" + item.name, item.tensor);
       }
     }

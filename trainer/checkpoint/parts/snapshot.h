@@ -15,14 +15,16 @@
 #include <string>
 
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/step_share.h"
 
 namespace trainyard {
 
 class Snapshot {
  public:
   // In place of what was taken before. After an error (no memory) there is
-  // none.
-  absl::Status Take(const Checkpoint& checkpoint);
+  // none. Tensors that another process writes are not copied: they stay those
+  // of the original.
+  absl::Status Take(const Checkpoint& checkpoint, const ShareOf& share = {});
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
 

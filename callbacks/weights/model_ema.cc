@@ -1,0 +1,48 @@
+#include "callbacks/weights/model_ema.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "trainer/checkpoint/parts/tensor_match.h"
+#include "trainer/or_throw.h"
+
+namespace trainyard {
+
+ModelEma::ModelEma(const AveragedTensors& model, ModelEmaOptions options)
+    : options_(std::move(options)),
+      model_(model.tensors),
+      ema_(std::make_unique<Ema>(model, options_.decay)) {
+  if (options_.prefix.empty()) {
+    throw std::invalid_argument("ModelEma: prefix is empty");
+  }
+}
+
+void ModelEma::OnRunStart(const RunStart& e, Control&) {
+  updates_ = e.state.optimizer_step;
+  if (!std::exchange(goes_on_, false)) ema_->Reset();
+}
+
+// Not at OnUpdateEnd: of several optimizers each has one, and the last decides.
+void ModelEma::OnStepEnd(const StepEnd& e, Control&) {
+  if (e.state.optimizer_step == updates_) return;
+  updates_ = e.state.optimizer_step;
+  ema_->Update();
+}
+
+void ModelEma::OnRunEnd(const RunEnd& e, Control&) {
+  if (!options_.apply_at_end || e.ending == RunEnding::kError) return;
+  OrThrow(LoadTensors(ema_->State(), model_));
+}
+
+State ModelEma::SaveState() const { return ema_->SaveState(); }
+
+void ModelEma::LoadState(const trainyard::State& state) {
+  ema_->LoadState(state);
+  goes_on_ = true;
+}
+
+void ModelEma::Enter() { swap_ = std::make_unique<Ema::Swap>(*ema_); }
+
+void ModelEma::Leave() { swap_.reset(); }
+
+}  // namespace trainyard

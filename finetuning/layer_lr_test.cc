@@ -1,0 +1,120 @@
+#include "finetuning/layer_lr.h"
+
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include "trainer/optim/adamw.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class TransformerImpl : public torch::nn::Module {
+ public:
+  TransformerImpl()
+      : embedding(register_module("embedding", torch::nn::Embedding(5, 4))),
+        blocks(register_module("blocks",
+                               torch::nn::ModuleList(torch::nn::Linear(4, 4),
+                                                     torch::nn::Linear(4, 4)))),
+        dropout(register_module("dropout", torch::nn::Dropout())),
+        norm(register_module(
+            "norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})))),
+        head(register_module("head", torch::nn::Linear(4, 2))),
+        token(register_parameter("token", at::ones({1, 4}))) {}
+
+  torch::nn::Embedding embedding;
+  torch::nn::ModuleList blocks;
+  torch::nn::Dropout dropout;
+  torch::nn::LayerNorm norm;
+  torch::nn::Linear head;
+  at::Tensor token;
+};
+TORCH_MODULE(Transformer);
+
+struct Fields {
+  double lr, weight_decay;
+};
+
+std::map<std::string, Fields> ByName(const ParamGroups& groups) {
+  AdamW optimizer(groups, {.lr = 99, .weight_decay = 0.5});
+  std::map<std::string, Fields> fields;
+  for (size_t i = 0; i < groups.groups().size(); ++i) {
+    for (const NamedTensor& item : groups.groups()[i].params) {
+      fields[item.name] = {optimizer.Field(i, "lr"),
+                           optimizer.Field(i, "weight_decay")};
+    }
+  }
+  return fields;
+}
+
+TEST(LayerLrTest, LowerLayersLearnMoreSlowly) {
+  Transformer model;
+  EXPECT_THAT(LayerNames(*model, {"blocks"}),
+              ElementsAre("embedding", "blocks.0", "blocks.1", "dropout",
+                          "norm", "head"));
+  const auto fields =
+      ByName(LayerLr(*model, {.lr = 16, .decay = 0.5, .expand = {"blocks"}}));
+  ASSERT_EQ(fields.size(), 10);
+  EXPECT_EQ(fields.at("head.weight").lr, 16);
+  EXPECT_EQ(fields.at("norm.weight").lr, 8);  // the dropout counts for nothing
+  EXPECT_EQ(fields.at("blocks.1.bias").lr, 4);
+  EXPECT_EQ(fields.at("blocks.0.weight").lr, 2);
+  EXPECT_EQ(fields.at("embedding.weight").lr, 1);
+  EXPECT_EQ(fields.at("token").lr, 1);
+}
+
+TEST(LayerLrTest, BiasesNormsAndWhatIsNamedAreNotDecayed) {
+  Transformer model;
+  const auto fields = ByName(LayerLr(*model, {.no_decay = {"tok*"}}));
+  EXPECT_EQ(fields.at("head.weight").weight_decay, 0.5);
+  EXPECT_EQ(fields.at("head.bias").weight_decay, 0);
+  EXPECT_EQ(fields.at("norm.weight").weight_decay, 0);
+  EXPECT_EQ(fields.at("token").weight_decay, 0);
+  const auto all =
+      ByName(LayerLr(*model, {.no_decay_for_bias_and_norm = false}));
+  EXPECT_EQ(all.at("head.bias").weight_decay, 0.5);
+}
+
+TEST(LayerLrTest, WhatIsFrozenIsNoLayer) {
+  Transformer model;
+  for (const at::Tensor& item : model->head->parameters()) {
+    item.set_requires_grad(false);
+  }
+  const auto fields = ByName(LayerLr(*model, {.lr = 16, .decay = 0.5}));
+  EXPECT_EQ(fields.at("norm.bias").lr, 16);
+  EXPECT_EQ(fields.at("blocks.1.bias").lr, 8);
+  EXPECT_EQ(fields.at("blocks.0.bias").lr, 8);
+}
+
+TEST(LayerLrTest, ErrorsSayWhatThereIs) {
+  Transformer model;
+  const auto message = [&](const LayerLrOptions& options) -> std::string {
+    try {
+      LayerLr(*model, options);
+    } catch (const c10::ValueError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_THAT(message({.lr = -1}), HasSubstr("lr is -1"));
+  EXPECT_THAT(message({.decay = 0}), HasSubstr("decay is 0"));
+  EXPECT_THAT(message({.expand = {"block"}}),
+              HasSubstr("no module \"block\", which is in expand; near it are "
+                        "\"blocks\""));
+  EXPECT_THAT(message({.expand = {"head"}}),
+              HasSubstr("\"head\" in expand has no modules in it"));
+  EXPECT_THAT(message({.no_decay = {"tokens"}}),
+              HasSubstr("\"tokens\" in no_decay matches no parameter that is "
+                        "trained; near it are \"token\""));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,108 @@
+// The examples of README.md, as they stand there.
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+
+#include <filesystem>
+#include <string>
+
+#include "backends/make_backend.h"
+#include "finetuning/ema.h"
+#include "finetuning/freezer/gradual_unfreezing.h"
+#include "finetuning/freezer/model_freezer.h"
+#include "finetuning/freezer/unfreezing_recipes.h"
+#include "finetuning/layer_lr.h"
+#include "finetuning/lora/adapter_files.h"
+#include "finetuning/lora/lora.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/losses.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/supervised.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+class ReadmeTest : public testing::Test {
+ protected:
+  at::Tensor Loss() {
+    return model->forward(input).sub(target).square().mean();
+  }
+  void TrainEpochs(torch::nn::Sequential&, Optimizer& optimizer, int epochs) {
+    for (int update = 0; update < 20 * epochs; ++update) {
+      optimizer.ZeroGrad();
+      Loss().backward();
+      optimizer.step();
+    }
+  }
+
+  torch::nn::Sequential model{torch::nn::Linear(4, 8), torch::nn::Linear(8, 8),
+                              torch::nn::Linear(8, 1)};
+  at::Tensor input = at::randn({64, 4});
+  at::Tensor target = input.sum(1, /*keepdim=*/true);
+  double before = Loss().item<double>();
+};
+
+TEST_F(ReadmeTest, Freezing) {
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();  // all direct children of the model but the last
+  AdamW optimizer(*model, {.lr = 1e-2});
+  TrainEpochs(model, optimizer, 2);
+  optimizer.AddGroup(
+      {.params = freezer.UnfreezeGroups(-2, -2), .overrides = {{"lr", 1e-3}}});
+  TrainEpochs(model, optimizer, 2);
+  EXPECT_LT(Loss().item<double>(), before);
+}
+
+TEST_F(ReadmeTest, GradualUnfreezing) {
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();
+  AdamW optimizer(*model, {.lr = 1e-2});
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+  trainer.Add(GradualUnfreezing(
+      freezer, optimizer,
+      OneGroupAtATime(freezer, {.epochs_each = 1, .lr = 1e-2})));
+  trainer.Train(
+      {.data = MakeTensorDataset(Example{input, target}), .num_epochs = 3});
+  EXPECT_EQ(optimizer.num_groups(), 3);
+}
+
+TEST_F(ReadmeTest, Averages) {
+  AdamW optimizer(*model, {.lr = 1e-2});
+  const auto loss_of = [this] { return Loss(); };
+  double averaged_loss = 0;
+  Ema ema(*model, {.decay = 0.999, .warmup = EmaWarmup::kRamp});
+  for (int update = 0; update < 50; ++update) {
+    optimizer.ZeroGrad();
+    loss_of().backward();
+    optimizer.step();
+    ema.Update();
+  }
+  {
+    const Ema::Swap swapped(ema);  // the model has the averages
+    averaged_loss = loss_of().item<double>();
+  }  // and its own weights again
+  EXPECT_LT(averaged_loss, before);
+}
+
+TEST_F(ReadmeTest, Lora) {
+  const std::string folder = testing::TempDir() + "/adapters";
+  Lora lora(*model, {.targets = {"0", "1"}, .rank = 4, .also_train = {"2"}});
+  AdamW optimizer(*model, {.lr = 1e-2});  // all but the adapters is frozen
+  TrainEpochs(model, optimizer, 2);
+  SaveAdapters(lora, folder);  // PeftModel.from_pretrained(model, folder)
+  lora.Merge();                // for inference; Unmerge restores the bits
+  EXPECT_LT(Loss().item<double>(), before);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/adapter_config.json"));
+}
+
+TEST_F(ReadmeTest, ParamGroups) {
+  AdamW optimizer(LayerLr(*model, {.lr = 1e-3, .decay = 0.65}),
+                  {.lr = 1e-3, .weight_decay = 0.05});
+  EXPECT_EQ(optimizer.num_groups(), 6);
+}
+
+}  // namespace
+}  // namespace trainyard

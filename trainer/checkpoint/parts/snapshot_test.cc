@@ -1,0 +1,80 @@
+#include "trainer/checkpoint/parts/snapshot.h"
+
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include "trainer/state_tensor.h"
+
+namespace trainyard {
+namespace {
+
+const at::Tensor& TensorOf(const Snapshot& snapshot, size_t i) {
+  return snapshot.checkpoint().tensors.at("model").at(i).tensor;
+}
+
+Checkpoint Make() {
+  Checkpoint checkpoint{.step = 3};
+  for (const char* name : {"a", "b", "c", "d"}) {
+    checkpoint.tensors["model"].push_back({name, at::ones({2, 3})});
+  }
+  SetTensor(checkpoint.parts["window"], "gradient", at::ones({4}));
+  return checkpoint;
+}
+
+TEST(SnapshotTest, WhatWasTakenStaysAsItWas) {
+  const Checkpoint checkpoint = Make();
+  Snapshot snapshot;
+  ASSERT_TRUE(snapshot.Take(checkpoint).ok());
+  checkpoint.tensors.at("model")[0].tensor.fill_(7);
+  GetTensor(checkpoint.parts.at("window"), "gradient").fill_(7);
+  EXPECT_EQ(snapshot.checkpoint().step, 3);
+  EXPECT_TRUE(at::equal(TensorOf(snapshot, 0), at::ones({2, 3})));
+  EXPECT_TRUE(
+      at::equal(GetTensor(snapshot.checkpoint().parts.at("window"), "gradient"),
+                at::ones({4})));
+}
+
+TEST(SnapshotTest, BuffersAreUsedAgainForTheSameShapes) {
+  Checkpoint checkpoint = Make();
+  Snapshot snapshot;
+  ASSERT_TRUE(snapshot.Take(checkpoint).ok());
+  const void* const first = TensorOf(snapshot, 0).const_data_ptr();
+  const void* const second = TensorOf(snapshot, 1).const_data_ptr();
+  checkpoint.tensors.at("model")[0].tensor.fill_(2);
+  checkpoint.tensors.at("model")[1].tensor = at::full({9, 9}, 2.0);
+  ASSERT_TRUE(snapshot.Take(checkpoint).ok());
+  EXPECT_EQ(TensorOf(snapshot, 0).const_data_ptr(), first);
+  EXPECT_NE(TensorOf(snapshot, 1).const_data_ptr(), second);
+  EXPECT_TRUE(at::equal(TensorOf(snapshot, 0), at::full({2, 3}, 2.0)));
+  EXPECT_TRUE(at::equal(TensorOf(snapshot, 1), at::full({9, 9}, 2.0)));
+}
+
+// Four of one size: each of two processes copies two, together all of them.
+TEST(SnapshotTest, OnlyWhatThisProcessWritesIsCopied) {
+  const Checkpoint checkpoint = Make();
+  std::vector<int> copies(4);
+  for (int rank = 0; rank < 2; ++rank) {
+    Snapshot snapshot;
+    ASSERT_TRUE(
+        snapshot.Take(checkpoint, {.rank = rank, .world_size = 2}).ok());
+    int own = 0;
+    for (size_t i = 0; i < copies.size(); ++i) {
+      const bool copied =
+          !TensorOf(snapshot, i)
+               .is_same(checkpoint.tensors.at("model")[i].tensor);
+      copies[i] += copied;
+      own += copied;
+    }
+    EXPECT_EQ(own, 2) << "rank " << rank;
+    // Parts are each process's own.
+    EXPECT_FALSE(
+        GetTensor(snapshot.checkpoint().parts.at("window"), "gradient")
+            .is_same(GetTensor(checkpoint.parts.at("window"), "gradient")));
+  }
+  EXPECT_EQ(copies, std::vector<int>(4, 1));
+}
+
+}  // namespace
+}  // namespace trainyard
