@@ -48,8 +48,9 @@ std::vector<std::string> Paragraphs(const std::string& text, size_t length) {
     } else {
       last += c;
       line_is_empty = false;
-      if (last.size() == length) paragraphs.emplace_back();
     }
+    // A blank fills it up, too.
+    if (paragraphs.back().size() == length) paragraphs.emplace_back();
   }
   std::erase_if(paragraphs,
                 [](const std::string& item) { return item.size() < 2; });

@@ -32,6 +32,18 @@ TEST(CharTextTest, ReadsParagraphsAndKeepsEveryTenth) {
   EXPECT_EQ(text.Decode(RowOf(text.train, 18)), "gh");
 }
 
+TEST(CharTextTest, CutsAtABlank) {
+  const std::string path = ::testing::TempDir() + "/blanks";
+  std::ofstream file(path);
+  for (int i = 0; i < 10; ++i) file << "abcde fghij klmno\n\n";
+  file.close();
+  const CharText text = ReadCharText(path, 6);
+  EXPECT_EQ(text.train.sizes(), at::IntArrayRef({27, 7}));
+  EXPECT_EQ(text.Decode(RowOf(text.train, 0)), "abcde ");
+  EXPECT_EQ(text.Decode(RowOf(text.train, 1)), "fghij ");
+  EXPECT_EQ(text.Decode(RowOf(text.train, 2)), "klmno ");
+}
+
 TEST(CharTextTest, PassesOverWhatIsNotInTheAlphabet) {
   const std::string path = ::testing::TempDir() + "/umlauts";
   std::ofstream file(path);

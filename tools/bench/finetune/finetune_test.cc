@@ -1,5 +1,5 @@
-// What is frozen costs no backward: counted in autograd's own graph, where time
-// would depend on the machine.
+// What is frozen costs no backward, and what is not kept no memory: counted in
+// autograd's own graph and in bytes, where time would depend on the machine.
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "finetuning/freezer/model_freezer.h"
+#include "finetuning/testing/tensor_memory.h"
 #include "tools/bench/finetune/block_stack.h"
 
 namespace trainyard {
@@ -74,6 +75,22 @@ TEST(FinetuneTest, FrozenParametersGetNoGradient) {
     EXPECT_EQ(item.value().grad().defined(), item.key().starts_with("head."))
         << item.key();
   }
+}
+
+// Of a step: activations and gradients, in bytes of tensors.
+int64_t PeakOf(bool checkpoint_activations) {
+  BlockStack model(BlockStackOptions{
+      .width = 48, .checkpoint_activations = checkpoint_activations});
+  const at::Tensor text = at::randint(96, {8, 64}, at::kLong);
+  const TensorMemory memory;
+  at::cross_entropy_loss(model->forward(text).flatten(0, 1), text.flatten())
+      .backward();
+  return memory.peak();
+}
+
+TEST(FinetuneTest, CheckpointedActivationsOf24BlocksTakeLittleMemory) {
+  const auto plain = static_cast<double>(PeakOf(false));
+  EXPECT_LE(static_cast<double>(PeakOf(true)), 0.45 * plain);
 }
 
 }  // namespace
