@@ -1,9 +1,13 @@
 #include "trainer/eval_metrics.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
+#include <sstream>
 #include <utility>
+
+#include "backends/gather_text.h"
 
 namespace trainyard {
 
@@ -48,7 +52,51 @@ void EvalMetrics::AddTo(size_t place, std::string_view name,
   }
 }
 
-Metrics EvalMetrics::Read(Backend& backend) const {
+std::string EvalMetrics::Describe() const {
+  std::ostringstream lines;
+  for (const Metric& metric : metrics_) {
+    lines << metric.name << '\t';
+    if (metric.reducer != nullptr) {
+      const at::Tensor rows = metric.reducer->Partial();
+      lines << static_cast<int>(rows.scalar_type());
+      for (const int64_t size : rows.sizes().slice(1)) lines << ' ' << size;
+    }
+    lines << '\n';
+  }
+  return lines.str();
+}
+
+void EvalMetrics::Learn(const std::string& metrics, Backend& backend) {
+  std::istringstream lines(metrics);
+  std::string name, shape;
+  while (std::getline(lines, name, '\t') && std::getline(lines, shape)) {
+    if (shape.empty()) {
+      means_.Add(name, at::zeros({}), /*weight=*/1);
+      metrics_.push_back({name, nullptr});
+      continue;
+    }
+    std::istringstream words(shape);
+    int type = 0;
+    words >> type;
+    std::vector<int64_t> sizes = {0};
+    for (int64_t size = 0; words >> size;) sizes.push_back(size);
+    const auto made = reducers_.at(name);
+    metrics_.push_back(
+        {name, made(),
+         at::zeros(sizes, static_cast<at::ScalarType>(type))
+             .to(backend.device())});
+  }
+  means_.Forget();
+}
+
+Metrics EvalMetrics::Read(Backend& backend) {
+  if (backend.num_processes() > 1) {
+    // With fewer records than processes, some have seen none.
+    for (const std::string& metrics :
+         GatherText(backend.collectives(), Describe())) {
+      if (metrics_.empty()) Learn(metrics, backend);
+    }
+  }
   for (const auto& [name, make] : reducers_) {
     bool found = false;
     for (const Metric& metric : metrics_) found |= metric.name == name;
@@ -59,8 +107,11 @@ Metrics EvalMetrics::Read(Backend& backend) const {
   Metrics result = means_.Read(backend);
   for (const Metric& metric : metrics_) {
     if (metric.reducer == nullptr) continue;
+    const at::Tensor rows = metric.no_rows.defined()
+                                ? metric.no_rows
+                                : metric.reducer->Partial();
     result[metric.name] = metric.reducer->Result(
-        at::cat(backend.collectives().AllGather(metric.reducer->Partial())));
+        at::cat(backend.collectives().AllGather(rows)));
   }
   return result;
 }

@@ -33,17 +33,25 @@ class EvalMetrics {
 
   // Throws c10::ValueError if a reducer has no metric. Collective: all ranks
   // must call it.
-  Metrics Read(Backend& backend) const;
+  Metrics Read(Backend& backend);
 
  private:
   struct Metric {
     std::string name;
     // Null: its mean.
     std::unique_ptr<MetricReducer> reducer;
+    // Of a process that saw no record: what the reducer would have given, with
+    // no rows.
+    at::Tensor no_rows = {};
   };
   void AddTo(size_t place, std::string_view name, const at::Tensor& value,
              double weight);
   std::string Names() const;
+  // A line for each metric: the name, a tab, and the type and shape of its
+  // reducer's rows.
+  std::string Describe() const;
+  // Takes part with metrics that another process describes.
+  void Learn(const std::string& metrics, Backend& backend);
 
   MetricReducers reducers_;
   std::vector<Metric> metrics_;

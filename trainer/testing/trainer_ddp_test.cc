@@ -1,8 +1,10 @@
 // The trainer over several processes: the same run as on one, sample by sample.
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/mse_loss.h>
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
+#include <torch/nn/modules/linear.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +17,7 @@
 #include "backends/gather_text.h"
 #include "backends/make_backend.h"
 #include "tools/launch/testing/test_rank.h"
+#include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
@@ -78,6 +81,53 @@ TEST(TrainerDdpTest, EveryProcessEndsEqual) {
   const at::Tensor weight = Train(Options(), &Ddp()).weight;
   for (const at::Tensor& other : Ddp().collectives().AllGather(weight)) {
     EXPECT_TRUE(at::equal(weight, other));
+  }
+}
+
+// A line's error, with a reducer of each kind.
+class ReducedTask final : public TaskOf<Example> {
+ public:
+  ReducedTask() {
+    AddModel("line", line_.ptr());
+    AddOptimizer("line", optimizer_);
+  }
+  StepOutput TrainStep(const Example& batch, StepContext&) override {
+    return {.loss = at::mse_loss(line_->forward(batch.input), batch.target)};
+  }
+  StepOutput EvalStep(const Example& batch, StepContext&) override {
+    const at::Tensor error = (line_->forward(batch.input) - batch.target).abs();
+    return {.loss = error.mean(),
+            .metrics = {{"largest", error.max()},
+                        {"median", error},
+                        {"perplexity", error.mean()}}};
+  }
+  MetricReducers EvalReducers() const override {
+    return {{"largest", ReduceMax()},
+            {"median", ReduceWith([](const at::Tensor& rows) {
+               return rows.median().item<double>();
+             })},
+            {"perplexity", ReduceExpOfMean()}};
+  }
+
+ private:
+  torch::nn::Linear line_{(at::manual_seed(1), 3), 1};
+  AdamW optimizer_{*line_};
+};
+
+// Some processes have no record at all.
+TEST(TrainerDdpTest, EvaluatesFewerRecordsThanProcesses) {
+  for (int64_t records = 1; records <= 5; ++records) {
+    const auto one = MakeBackend("sp");
+    const auto evaluate = [&](Backend& backend) {
+      Trainer trainer(std::make_unique<ReducedTask>(), backend);
+      return trainer.Evaluate(LinePoints(records), 2);
+    };
+    const Metrics expected = evaluate(*one);
+    const Metrics actual = evaluate(Ddp());
+    ASSERT_EQ(actual.size(), 4);
+    for (const auto& [name, value] : expected) {
+      EXPECT_NEAR(actual.at(name), value, 1e-6 * value) << name << records;
+    }
   }
 }
 
