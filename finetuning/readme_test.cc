@@ -1,4 +1,5 @@
-// The examples of README.md, as they stand there.
+// The examples of README.md, as they stand there; the one with a Trainer is in
+// trainer/testing/gradual_unfreezing_run_test.cc.
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/container/sequential.h>
@@ -7,19 +8,12 @@
 #include <filesystem>
 #include <string>
 
-#include "backends/make_backend.h"
 #include "finetuning/ema.h"
-#include "finetuning/freezer/gradual_unfreezing.h"
 #include "finetuning/freezer/model_freezer.h"
-#include "finetuning/freezer/unfreezing_recipes.h"
 #include "finetuning/layer_lr.h"
 #include "finetuning/lora/adapter_files.h"
 #include "finetuning/lora/lora.h"
-#include "trainer/data/tensor_dataset.h"
-#include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
-#include "trainer/supervised.h"
-#include "trainer/trainer.h"
 
 namespace trainyard {
 namespace {
@@ -53,20 +47,6 @@ TEST_F(ReadmeTest, Freezing) {
       {.params = freezer.UnfreezeGroups(-2, -2), .overrides = {{"lr", 1e-3}}});
   TrainEpochs(model, optimizer, 2);
   EXPECT_LT(Loss().item<double>(), before);
-}
-
-TEST_F(ReadmeTest, GradualUnfreezing) {
-  ModelFreezer freezer(*model);
-  freezer.FreezeGroups();
-  AdamW optimizer(*model, {.lr = 1e-2});
-  const auto backend = MakeBackend("sp");
-  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
-  trainer.Add(GradualUnfreezing(
-      freezer, optimizer,
-      OneGroupAtATime(freezer, {.epochs_each = 1, .lr = 1e-2})));
-  trainer.Train(
-      {.data = MakeTensorDataset(Example{input, target}), .num_epochs = 3});
-  EXPECT_EQ(optimizer.num_groups(), 3);
 }
 
 TEST_F(ReadmeTest, Averages) {

@@ -212,6 +212,21 @@ void ExpectContractOf(const MakeOptimizer& make) {
   small->step();
   plain.ExpectEqual(resumed);
   EXPECT_TRUE(other->LoadState(small->State()).empty());
+
+  // A group that is added is trained as one that was there.
+  Problem at_once = TestProblem(), one_by_one = TestProblem();
+  const auto whole = make(at_once.Groups({}));
+  const std::vector<ParamGroup> groups = one_by_one.Groups({}).groups();
+  const auto grown = make(std::vector<ParamGroup>{groups[0]});
+  grown->AddGroup(groups[1]);
+  for (int update = 0; update < 10; ++update) {
+    at_once.SetGradients(update);
+    one_by_one.SetGradients(update);
+    whole->step();
+    grown->step();
+  }
+  at_once.ExpectEqual(one_by_one);
+  EXPECT_TRUE(whole->LoadState(grown->State()).empty());
 }
 
 at::Tensor TestParameter() { return at::ones({2, 2}).requires_grad_(); }
