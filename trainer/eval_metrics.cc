@@ -81,10 +81,9 @@ void EvalMetrics::Learn(const std::string& metrics, Backend& backend) {
     std::vector<int64_t> sizes = {0};
     for (int64_t size = 0; words >> size;) sizes.push_back(size);
     const auto made = reducers_.at(name);
-    metrics_.push_back(
-        {name, made(),
-         at::zeros(sizes, static_cast<at::ScalarType>(type))
-             .to(backend.device())});
+    metrics_.push_back({name, made(),
+                        at::zeros(sizes, static_cast<at::ScalarType>(type))
+                            .to(backend.device())});
   }
   means_.Forget();
 }
@@ -107,11 +106,10 @@ Metrics EvalMetrics::Read(Backend& backend) {
   Metrics result = means_.Read(backend);
   for (const Metric& metric : metrics_) {
     if (metric.reducer == nullptr) continue;
-    const at::Tensor rows = metric.no_rows.defined()
-                                ? metric.no_rows
-                                : metric.reducer->Partial();
-    result[metric.name] = metric.reducer->Result(
-        at::cat(backend.collectives().AllGather(rows)));
+    const at::Tensor rows =
+        metric.no_rows.defined() ? metric.no_rows : metric.reducer->Partial();
+    result[metric.name] =
+        metric.reducer->Result(at::cat(backend.collectives().AllGather(rows)));
   }
   return result;
 }
