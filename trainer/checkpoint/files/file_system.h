@@ -40,6 +40,8 @@ class FileSystem {
   virtual int64_t ReadAt(int file, void* to, size_t size, uint64_t offset) = 0;
   virtual int Allocate(int file, uint64_t size) = 0;
   virtual int Truncate(int file, uint64_t size) = 0;
+  // Lets the disk begin with what was written; only a hint. Errors are Sync's.
+  virtual void StartSync(int /*file*/) {}
   virtual int Sync(int file) = 0;
   virtual int Close(int file) = 0;
   // For as long as the file is open; -EWOULDBLOCK if somebody else has it.

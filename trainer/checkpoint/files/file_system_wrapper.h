@@ -38,6 +38,7 @@ class FileSystemWrapper : public FileSystem {
   int Truncate(int file, uint64_t size) override {
     return inner_.Truncate(file, size);
   }
+  void StartSync(int file) override { inner_.StartSync(file); }
   int Sync(int file) override { return inner_.Sync(file); }
   int Close(int file) override { return inner_.Close(file); }
   int Lock(int file) override { return inner_.Lock(file); }

@@ -34,7 +34,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       file_(std::exchange(other.file_, -1)),
       files_(other.files_),
       size_(other.size_),
-      written_(other.written_) {}
+      written_(other.written_),
+      started_(other.started_) {}
 
 OutputFile::~OutputFile() { Discard(); }
 
@@ -87,6 +88,11 @@ absl::Status OutputFile::Append(const void* data, size_t size) {
     bytes += done;
     size -= static_cast<size_t>(done);
     written_ += static_cast<uint64_t>(done);
+    if (written_ >= started_ + kLargestWrite) {
+      // The disk works while we check and copy what comes next.
+      files_->StartSync(file_);
+      started_ = written_;
+    }
   }
   return absl::OkStatus();
 }
