@@ -19,7 +19,7 @@ import tempfile
 import time
 
 import program
-from rank_faults import LAUNCH, TRAIN_LOOP, crc_of
+from rank_faults import Job, crc_of
 
 HOSTS = ["trainyard0", "trainyard1"]
 ADDRESSES = ["10.213.77.1", "10.213.77.2"]
@@ -53,18 +53,18 @@ class Pair:
     """A launcher on each host."""
 
     def __init__(self, run_dir: pathlib.Path, options: argparse.Namespace):
-        self.processes = [
-            subprocess.Popen(
-                ["ip", "netns", "exec", host, LAUNCH, "--nproc=1", "--nnodes=2", f"--node_rank={i}",
-                 f"--master_addr={ADDRESSES[0]}", "--master_port=29511", f"--log_dir={run_dir}-logs{i}", "--",
-                 TRAIN_LOOP, f"--run_dir={run_dir}", f"--updates={options.updates}", f"--timeout={options.timeout}"],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.jobs = [
+            Job(run_dir, 1,
+                ["--nnodes=2", f"--node_rank={i}", f"--master_addr={ADDRESSES[0]}", "--master_port=29511"],
+                [f"--updates={options.updates}", f"--timeout={options.timeout}"],
+                starter=["ip", "netns", "exec", host])
             for i, host in enumerate(HOSTS)
         ]
+        self.processes = [job.process for job in self.jobs]
 
     def end(self) -> tuple[list[int], list[str]]:
-        outputs = [process.communicate(timeout=300)[0] for process in self.processes]
-        return [process.returncode for process in self.processes], outputs
+        ends = [job.end(limit=300) for job in self.jobs]
+        return [code for code, _ in ends], [output for _, output in ends]
 
 
 def cut_once(run_dir: pathlib.Path, expected: str, options: argparse.Namespace) -> str | None:

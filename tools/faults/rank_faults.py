@@ -30,6 +30,9 @@ import time
 
 import program
 
+sys.path.insert(0, str(program.ROOT / "tools/launch/testing"))
+from processes import alive  # noqa: E402
+
 LAUNCH = program.built("tools/launch/launch_only")
 TRAIN_LOOP = program.built("tools/faults/train_loop")
 
@@ -63,21 +66,13 @@ def wait_until(condition, limit: float) -> float | None:
     return time.monotonic() - begin
 
 
-def alive(pid: int) -> bool:
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    except OSError:
-        return False
-
-
 class Job:
-    """A launcher with its ranks."""
+    """A launcher with its ranks, with options of its own and of the program, started by `starter`."""
 
-    def __init__(self, run_dir: pathlib.Path, nproc: int, options: list[str], updates: int, throw_at: int = 0):
-        self.run_dir = run_dir
+    def __init__(self, run_dir: pathlib.Path, nproc: int, launch: list[str], train: list[str], starter: list[str] = ()):
         self.process = subprocess.Popen(
-            [LAUNCH, f"--nproc={nproc}", f"--log_dir={run_dir}-logs", *options, "--", TRAIN_LOOP,
-             f"--run_dir={run_dir}", f"--updates={updates}", f"--throw_at={throw_at}"],
+            [*starter, LAUNCH, f"--nproc={nproc}", f"--log_dir={run_dir}-logs", *launch, "--", TRAIN_LOOP,
+             f"--run_dir={run_dir}", *train],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def end(self, limit: float = 120) -> tuple[int, str]:
@@ -101,8 +96,9 @@ class Faults:
         self.options = options
         self.random = random.Random(options.seed)
         self.work = pathlib.Path(options.work or tempfile.mkdtemp(prefix="trainyard-ranks-"))
+        self.updates = f"--updates={options.updates}"
         begin = time.monotonic()
-        reference = Job(self.work / "reference", options.nproc, [], options.updates)
+        reference = Job(self.work / "reference", options.nproc, [], [self.updates])
         wait_until(lambda: (self.work / "reference").exists(), 60)
         self.started = time.monotonic() - begin
         code, output = reference.end()
@@ -116,7 +112,7 @@ class Faults:
     def hit(self, trial: int, sent: signal.Signals, named: str, allowed: float, launch: list[str]) -> str | None:
         """What went wrong, or None."""
         run_dir = self.work / f"run{trial}"
-        job = Job(run_dir, self.options.nproc, ["--max_restarts=1", "--backoff=0.1", *launch], self.options.updates)
+        job = Job(run_dir, self.options.nproc, ["--max_restarts=1", "--backoff=0.1", *launch], [self.updates])
         if wait_until(lambda: len(ranks_of(run_dir)) == self.options.nproc, 60) is None:
             return f"the ranks do not start\n{job.end()[1]}"
         time.sleep(self.random.uniform(0, self.duration))
@@ -164,7 +160,7 @@ class Faults:
         nproc, good, longest = self.options.nproc, 0, 0.0
         for trial in range(self.options.trials):
             at = self.random.randint(1, self.options.updates - 1)
-            job = Job(self.work / f"run{trial}", nproc, [], self.options.updates, throw_at=at)
+            job = Job(self.work / f"run{trial}", nproc, [], [self.updates, f"--throw_at={at}"])
             for line in job.process.stdout:
                 if "this rank has had enough" in line:
                     break
@@ -188,7 +184,7 @@ class Faults:
         jobs = []
         for node in range(2):
             hosts = ["--nnodes=2", f"--node_rank={node}", "--master_addr=127.0.0.1", f"--master_port={port}"]
-            jobs.append(Job(self.work / "late", 1, hosts, self.options.updates))
+            jobs.append(Job(self.work / "late", 1, hosts, [self.updates]))
             if node == 0:
                 time.sleep(10)
         ends = [job.end() for job in jobs]

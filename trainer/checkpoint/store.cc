@@ -123,8 +123,9 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
   pb::RankReport wrote;
   absl::Status status;
   try {
-    const auto files = WriteShare(
-        checkpoint, {ranks.rank(), ranks.world_size(), save_uuid}, writer);
+    ShareOf mine = share();
+    mine.save_uuid = save_uuid;
+    const auto files = WriteShare(checkpoint, mine, writer);
     status = files.status();
     if (files.ok()) wrote.mutable_files()->Add(files->begin(), files->end());
   } catch (const std::exception& error) {

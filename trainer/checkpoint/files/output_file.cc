@@ -34,8 +34,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       file_(std::exchange(other.file_, -1)),
       files_(other.files_),
       size_(other.size_),
-      written_(other.written_),
-      started_(other.started_) {}
+      written_(other.written_) {}
 
 OutputFile::~OutputFile() { Discard(); }
 
@@ -87,11 +86,11 @@ absl::Status OutputFile::Append(const void* data, size_t size) {
     if (done < 0) return Fail(done, "cannot be written");
     bytes += done;
     size -= static_cast<size_t>(done);
+    const uint64_t before = written_;
     written_ += static_cast<uint64_t>(done);
-    if (written_ >= started_ + kLargestWrite) {
+    if (written_ / kLargestWrite > before / kLargestWrite) {
       // The disk works while we check and copy what comes next.
       files_->StartSync(file_);
-      started_ = written_;
     }
   }
   return absl::OkStatus();

@@ -54,7 +54,6 @@ class OutputFile {
   FileSystem* files_;
   uint64_t size_ = 0;  // room that was made
   uint64_t written_ = 0;
-  uint64_t started_ = 0;  // of it, what the disk was told of
 };
 
 // Puts the names in a folder on the disk.
