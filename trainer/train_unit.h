@@ -14,6 +14,7 @@
 #define TRAINYARD_TRAINER_TRAIN_UNIT_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,23 @@ Points Updates(std::vector<int64_t> points);
 Points Samples(std::vector<int64_t> points);
 Points Epochs(std::vector<double> points);
 Points Seconds(std::vector<double> points);
+
+// The same of a list in braces, also of one point.
+inline Points Batches(std::initializer_list<int64_t> points) {
+  return Batches(std::vector<int64_t>(points));
+}
+inline Points Updates(std::initializer_list<int64_t> points) {
+  return Updates(std::vector<int64_t>(points));
+}
+inline Points Samples(std::initializer_list<int64_t> points) {
+  return Samples(std::vector<int64_t>(points));
+}
+inline Points Epochs(std::initializer_list<double> points) {
+  return Epochs(std::vector<double>(points));
+}
+inline Points Seconds(std::initializer_list<double> points) {
+  return Seconds(std::vector<double>(points));
+}
 
 // When something is due. A default-made period never is.
 class Period {

@@ -94,7 +94,7 @@ StepLoop HandWritten() {
   }
   return {"fastest hand-written loop", [work](int64_t steps) {
             State& s = *work;
-            double total = 0;
+            [[maybe_unused]] double total = 0;
             for (int64_t i = 0; i < steps; ++i) {
               for (const at::Tensor& param : s.params)
                 param.mutable_grad().reset();
@@ -140,7 +140,7 @@ StepLoop AsPeopleWriteIt() {
       work->model->parameters(), torch::optim::AdamWOptions(kLr));
   return {
       "loop of libtorch's own parts", [work, optimizer](int64_t steps) {
-        double total = 0;
+        [[maybe_unused]] double total = 0;
         int64_t i = 0;
         while (i < steps) {
           auto loader = torch::data::make_data_loader(

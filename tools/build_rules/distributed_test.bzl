@@ -1,6 +1,6 @@
 """Tests that run as several cooperating ranks. Load it from trainyard.bzl."""
 
-load("//tools/build_rules:checks.bzl", "COPTS", "check_target")
+load("//tools/build_rules:checks.bzl", "check_target", "compiled")
 
 # What runs the ranks, and their main. Labels, so that they are found from other workspaces.
 _LAUNCHER = Label("//tools/launch:launch_only")
@@ -49,17 +49,13 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
 
     base = name[:-len("_test")]
     program = base + "_ranks"
+    attributes = compiled(deps + [_MAIN, "@com_google_googletest//:gtest"], testonly = True)
+    attributes.update(kwargs)
     native.cc_binary(
         name = program,
         testonly = True,
         srcs = srcs,
-        copts = COPTS,
-        linkstatic = True,
-        deps = deps + [
-            _MAIN,
-            "@com_google_googletest//:gtest",
-        ],
-        **kwargs
+        **attributes
     )
     tests = []
     for device in devices:

@@ -52,7 +52,9 @@ struct Example {
 
 class AnyBatch {
  public:
-  template <BatchType B>
+  // Of any batch but itself: copies of an AnyBatch are not wrapped again.
+  template <class B>
+    requires(!std::same_as<B, AnyBatch> && BatchType<B>)
   explicit AnyBatch(B batch)
       : holder_(std::make_shared<const Holder<B>>(std::move(batch))),
         size_(holder_->size) {}

@@ -5,9 +5,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <c10/util/Exception.h>
-#include <omp.h>
 
 #include <utility>
+
+// Of libgomp, which libtorch brings. Its header comes with g++ only.
+extern "C" void omp_set_num_threads(int threads);
 
 namespace trainyard {
 namespace {

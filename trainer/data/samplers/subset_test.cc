@@ -26,7 +26,7 @@ TEST(SubsetSamplerTest, ShufflesAnewEachEpochOrNotAtAll) {
 }
 
 TEST(SubsetSamplerTest, RefusesWhatAreNotIndices) {
-  EXPECT_THROW(SubsetSampler(at::Tensor()), c10::ValueError);
+  EXPECT_THROW(SubsetSampler{at::Tensor()}, c10::ValueError);
   EXPECT_THROW(SubsetSampler(at::arange(0)), c10::ValueError);
   EXPECT_THROW(SubsetSampler(at::ones({3})), c10::ValueError);
   EXPECT_THROW(SubsetSampler(at::arange(4).view({2, 2})), c10::ValueError);
