@@ -58,8 +58,6 @@ def _precompiled_header_impl(ctx):
             transitive = [context.headers, toolchain.all_files],
         ),
         outputs = [output],
-        # As every compile: a sandbox would link thousands of headers.
-        execution_requirements = {"no-sandbox": "1"},
         mnemonic = "CppPrecompile",
         progress_message = "Precompiling " + ctx.file.header.short_path,
     )
