@@ -5,7 +5,7 @@
 set -u
 
 readonly WRAPPER=$PWD/$1
-readonly ALL="g++ python3 python3-pip protobuf-compiler bazel-skylib bazel-platforms bazel-rules-proto \
+readonly ALL="g++ clang-19 lld-19 python3 python3-pip protobuf-compiler bazel-skylib bazel-platforms bazel-rules-proto \
 bazel-rules-java libabsl-dev libprotobuf-dev libgoogle-glog-dev libgtest-dev libgmock-dev libbenchmark-dev \
 libgloo-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev dataset-fashion-mnist bazel-bootstrap"
 readonly ADVICE="install these Debian packages and run it again:"
@@ -46,7 +46,7 @@ begin() {
 # Everything the wrapper looks for. Bazel prints where it runs and what it was given.
 install_all() {
   local path
-  for path in g++ python3 pip3 protoc; do program "$path" "exit 99"; done
+  for path in g++ clang-19 ld.lld-19 python3 pip3 protoc; do program "$path" "exit 99"; done
   for path in share/bazel/tools/skylib/lib.bzl share/bazel/tools/platforms/BUILD \
     share/bazel/rules/{proto,java}/WORKSPACE share/datasets/fashion-mnist/train \
     include/{absl/base/config,google/protobuf/message,glog/logging,gtest/gtest,gmock/gmock}.h \
@@ -138,13 +138,17 @@ install_all
 rm "$machine/root/usr/include/zlib.h" "$machine/root/usr/bin/bazel-4"
 program id 'echo 0'
 program apt-get "echo \"\$@\" >> $machine/apt-get.calls
+[[ \$* != *install* ]] || printf '%s\n' dlstatus:1:10.5:x dlstatus:2:80:x pmstatus:y:60:x pmstatus:y:70:x other:: >&3
 [[ \$* != *install* ]] || { > $machine/root/usr/include/zlib.h; \
 /bin/ln -s /bin/true $machine/root/usr/bin/bazel-4; }"
 run build
-expect errors "tools/bazel: installing what the build needs and this machine lacks: zlib1g-dev bazel-bootstrap" "$err"
+expect errors "tools/bazel: installing what the build needs and this machine lacks: zlib1g-dev bazel-bootstrap
+tools/bazel: downloading packages: 0 %
+tools/bazel: downloading packages: 75 %
+tools/bazel: installing packages: 50 %" "$err"
 expect code 0 "$code"
 expect calls "-qq -o DPkg::Lock::Timeout=300 update
--qq -o DPkg::Lock::Timeout=300 -y --no-install-recommends install zlib1g-dev bazel-bootstrap" \
+-qq -o DPkg::Lock::Timeout=300 -y --no-install-recommends -o APT::Status-Fd=3 install zlib1g-dev bazel-bootstrap" \
   "$(< "$machine/apt-get.calls")"
 
 begin says_so_when_installing_did_not_help
@@ -155,5 +159,17 @@ program apt-get 'exit 0'
 run build
 expect "last line" "tools/bazel: apt-get ended well but files are still missing; $ADVICE zlib1g-dev" "${err##*$'\n'}"
 expect code 1 "$code"
+
+begin explains_the_first_build_and_no_other
+install_all
+settings=(HOME="$machine/home")
+run build
+expect "first words" "tools/bazel: the first build" "${err% fetches*}"
+run info
+expect errors "" "$err"
+mkdir -p "$machine/home/.cache/trainyard"
+run build
+expect errors "" "$err"
+settings=(X=)
 
 ((failures == 0)) && echo "all tests passed"

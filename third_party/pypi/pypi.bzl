@@ -29,8 +29,10 @@ def pypi_unpack(ctx, requirements, folders):
     what = " ".join(requirements)
     ctx.report_progress("downloading " + what)
     result = ctx.execute(
-        [pip, "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", "wheels"] +
+        [pip, "download", "--disable-pip-version-check", "--no-deps", "--dest", "wheels"] +
         _TARGET + requirements,
+        # Shows what pip says: names and sizes of what it downloads.
+        quiet = False,
         timeout = 3600,
     )
     if result.return_code:
