@@ -42,8 +42,8 @@ std::unique_ptr<Backend> MakeBackend(const std::string& name,
   if (name == "sp-amp") return MakeAmpBackend(single(), options.amp);
   if (name == "ddp") return MakeDdp(options);
   if (name == "ddp-amp") return MakeAmpBackend(MakeDdp(options), options.amp);
-  TORCH_CHECK_VALUE(false, "there is no backend \"", name,
-                    "\"; there are: sp, sp-amp, ddp, ddp-amp");
+  C10_THROW_ERROR(ValueError, "there is no backend \"" + name +
+                                  "\"; there are: sp, sp-amp, ddp, ddp-amp");
 }
 
 }  // namespace trainyard

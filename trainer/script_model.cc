@@ -48,8 +48,9 @@ torch::jit::Module LoadScript(const std::string& path) {
   } catch (const std::exception& e) {
     error = ErrorMessage(e);
   }
-  TORCH_CHECK_VALUE(false, "LoadScript: ", path,
-                    " is not a TorchScript file that can be read: ", error);
+  C10_THROW_ERROR(ValueError,
+                  "LoadScript: " + path +
+                      " is not a TorchScript file that can be read: " + error);
 }
 
 }  // namespace trainyard

@@ -46,7 +46,7 @@ void Task::ScheduleStep(Optimizer& optimizer, StepContext& step) {
 void Task::ZeroGradStep(Optimizer& optimizer) { optimizer.ZeroGrad(); }
 
 Metrics Task::EvaluateDataset(Loader&, StepContext&) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "this task evaluates batch by batch");
+  C10_THROW_ERROR(NotImplementedError, "this task evaluates batch by batch");
 }
 
 void Task::AddModel(std::string name,

@@ -68,8 +68,8 @@ Optimizer& Trainer::FindOptimizer(const std::string& name) const {
     if (item.name == name) return *item.optimizer;
     names += " \"" + item.name + "\"";
   }
-  TORCH_CHECK_VALUE(false, "Train: a schedule is for the optimizer \"", name,
-                    "\"; there is", names);
+  C10_THROW_ERROR(ValueError, "Train: a schedule is for the optimizer \"" +
+                                  name + "\"; there is" + names);
 }
 
 void Trainer::AddSchedules(Run& run) {

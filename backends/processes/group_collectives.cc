@@ -23,7 +23,7 @@ c10d::ReduceOp C10dOp(ReduceOp op) {
     case ReduceOp::kMax:
       return c10d::ReduceOp::MAX;
   }
-  TORCH_CHECK_VALUE(false, "there is no such ReduceOp");
+  C10_THROW_ERROR(ValueError, "there is no such ReduceOp");
 }
 
 // Half precision is added up in single, and written back rounded once.
