@@ -2,6 +2,8 @@
 
 #include <ATen/core/jit_type.h>
 
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/comm.hpp>
 #include <vector>
 
 namespace trainyard {

@@ -3,8 +3,13 @@
 #include <ATen/ops/full.h>
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
 
 namespace trainyard {
+
+WeightSum::WeightSum(ProcessGroup& group) : group_(group) {}
+
+WeightSum::~WeightSum() = default;
 
 void WeightSum::Start(double weight) {
   Mean();  // one at a time

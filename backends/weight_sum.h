@@ -11,17 +11,23 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
 
-#include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
 #include "backends/processes/process_group.h"
+
+namespace c10d {
+class Work;
+}  // namespace c10d
 
 namespace trainyard {
 
 class WeightSum {
  public:
   // Borrows the group.
-  explicit WeightSum(ProcessGroup& group) : group_(group) {}
+  explicit WeightSum(ProcessGroup& group);
+  ~WeightSum();
+  WeightSum(const WeightSum&) = delete;
+  WeightSum& operator=(const WeightSum&) = delete;
 
   // Collective: all ranks must call it.
   void Start(double weight);

@@ -9,10 +9,14 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
-#include <torch/csrc/distributed/c10d/Backend.hpp>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "backends/processes/rendezvous.h"
+
+// Whoever calls their methods includes c10d's own headers, which are large.
+namespace c10d {
+class Backend;
+class Store;
+}  // namespace c10d
 
 namespace trainyard {
 

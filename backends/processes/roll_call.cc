@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <torch/csrc/distributed/c10d/Store.hpp>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,10 @@ std::string Answer(int64_t rank) { return "answer/" + std::to_string(rank); }
 RollCall::RollCall(c10::intrusive_ptr<c10d::Store> store, int64_t rank,
                    int64_t size, milliseconds patience)
     : store_(std::move(store)), rank_(rank), size_(size), patience_(patience) {}
+
+RollCall::RollCall(const RollCall&) = default;
+
+RollCall::~RollCall() = default;
 
 std::optional<std::string> RollCall::WithinPatience(
     std::function<std::string(RollCall&)> call) {

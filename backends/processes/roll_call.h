@@ -16,7 +16,10 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace c10d {
+class Store;
+}  // namespace c10d
 
 namespace trainyard {
 
@@ -25,6 +28,9 @@ class RollCall {
   // `patience`: how long the others have to notice the failure too.
   RollCall(c10::intrusive_ptr<c10d::Store> store, int64_t rank, int64_t size,
            std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+  RollCall(const RollCall&);
+  RollCall& operator=(const RollCall&) = delete;
+  ~RollCall();
 
   // Leaves the reason why this process ends, for the others. The first one's
   // stays.

@@ -12,11 +12,16 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
 #include "backends/processes/rendezvous.h"
+
+// Whoever calls its methods includes c10d/Store.hpp, which is large.
+namespace c10d {
+class Store;
+}  // namespace c10d
 
 namespace trainyard {
 
