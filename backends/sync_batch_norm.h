@@ -23,6 +23,7 @@
 
 #include "backends/collectives.h"
 #include "backends/sync_batch_normalize.h"
+#include "backends/use_sync_batch_norm.h"
 
 namespace trainyard {
 
@@ -48,14 +49,6 @@ class SyncBatchNormImpl : public torch::nn::Module {
   Collectives* collectives_ = nullptr;
 };
 TORCH_MODULE(SyncBatchNorm);
-
-// Lets every SyncBatchNorm of the model work over these processes, after
-// replacing each BatchNorm in a torch::nn::Sequential by one that shares its
-// tensors. A BatchNorm held elsewhere cannot be replaced, because its owner
-// calls it by its type: throws c10::ValueError, naming all of those, and
-// changes nothing. Call it before training, on all ranks. Borrows the
-// collectives.
-void UseSyncBatchNorm(torch::nn::Module& model, Collectives& collectives);
 
 }  // namespace trainyard
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "backends/sync_batch_norm.h"
+#include "backends/use_sync_batch_norm.h"
 
 namespace trainyard {
 

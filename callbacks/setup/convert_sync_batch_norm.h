@@ -1,6 +1,6 @@
 // ConvertSyncBatchNorm makes a model's batch normalisation work over all
 // processes of a run, if there are several: see UseSyncBatchNorm in
-// backends/sync_batch_norm.h for which layers can be.
+// backends/use_sync_batch_norm.h for which layers can be.
 //
 //   trainer.Add(ConvertSyncBatchNorm(model.ptr(), *backend));
 //
