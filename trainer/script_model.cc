@@ -1,6 +1,7 @@
 #include "trainer/script_model.h"
 
 #include <c10/util/Exception.h>
+#include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 #include <exception>
@@ -21,30 +22,32 @@ std::vector<NamedTensor> Listed(const NamedList& tensors) {
 }  // namespace
 
 ScriptModel::ScriptModel(torch::jit::Module module)
-    : module_(std::move(module)) {}
+    : module_(std::make_unique<torch::jit::Module>(std::move(module))) {}
+
+ScriptModel::~ScriptModel() = default;
 
 at::Tensor ScriptModel::forward(const at::Tensor& input) {
-  return module_.forward({input}).toTensor();
+  return module_->forward({input}).toTensor();
 }
 
 void ScriptModel::SetTraining(bool training) {
-  if (module_.is_training() != training) module_.train(training);
+  if (module_->is_training() != training) module_->train(training);
 }
 
-void ScriptModel::To(at::Device device) { module_.to(device); }
+void ScriptModel::To(at::Device device) { module_->to(device); }
 
 std::vector<NamedTensor> ScriptModel::Parameters() const {
-  return Listed(module_.named_parameters());
+  return Listed(module_->named_parameters());
 }
 
 std::vector<NamedTensor> ScriptModel::Buffers() const {
-  return Listed(module_.named_buffers());
+  return Listed(module_->named_buffers());
 }
 
-torch::jit::Module LoadScript(const std::string& path) {
+std::shared_ptr<ScriptModel> LoadScript(const std::string& path) {
   std::string error;
   try {
-    return torch::jit::load(path, at::kCPU);
+    return std::make_shared<ScriptModel>(torch::jit::load(path, at::kCPU));
   } catch (const std::exception& e) {
     error = ErrorMessage(e);
   }

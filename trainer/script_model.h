@@ -1,7 +1,7 @@
 // ScriptModel is a TorchScript model, as Python exports it, trained like one
 // that was written in C++:
 //
-//   auto model = std::make_shared<ScriptModel>(LoadScript("net.pt"));
+//   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
 //   AdamW optimizer({{.params = TrainableParameters(*model)}}, {.lr = 1e-3});
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //
@@ -11,13 +11,20 @@
 #define TRAINYARD_TRAINER_SCRIPT_MODEL_H_
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/jit/api/module.h>
+#include <c10/core/Device.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "trainer/model.h"
 #include "trainer/named_tensor.h"
+
+// Whoever calls its methods includes torch/csrc/jit/api/module.h, which is
+// large.
+namespace torch::jit {
+struct Module;
+}  // namespace torch::jit
 
 namespace trainyard {
 
@@ -25,6 +32,7 @@ class ScriptModel final : public Model {
  public:
   // Copies of a torch::jit::Module are the same module.
   explicit ScriptModel(torch::jit::Module module);
+  ~ScriptModel() override;
 
   at::Tensor forward(const at::Tensor& input);
 
@@ -34,14 +42,14 @@ class ScriptModel final : public Model {
   std::vector<NamedTensor> Buffers() const override;
 
   // For what is particular to TorchScript: save, other methods.
-  torch::jit::Module& module() { return module_; }
+  torch::jit::Module& module() { return *module_; }
 
  private:
-  torch::jit::Module module_;
+  std::unique_ptr<torch::jit::Module> module_;
 };
 
 // To the CPU. Throws c10::ValueError, naming the file, if it cannot be read.
-torch::jit::Module LoadScript(const std::string& path);
+std::shared_ptr<ScriptModel> LoadScript(const std::string& path);
 
 }  // namespace trainyard
 

@@ -1,6 +1,8 @@
 #include "finetuning/warm_start/export_script.h"
 
+#include <absl/status/statusor.h>
 #include <absl/strings/str_cat.h>
+#include <torch/csrc/jit/api/module.h>
 
 #include <exception>
 #include <sstream>

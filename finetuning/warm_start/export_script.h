@@ -1,9 +1,9 @@
 // A TorchScript model back into a file that Python's torch.jit.load reads, with
 // the weights it has now.
 //
-//   ScriptModel model(LoadScript("net.pt"));
+//   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
 //   …
-//   absl::Status written = ExportScript(model, "tuned.pt");
+//   absl::Status written = ExportScript(*model, "tuned.pt");
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_WARM_START_EXPORT_SCRIPT_H_

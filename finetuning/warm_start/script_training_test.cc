@@ -8,6 +8,7 @@
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/jit/api/module.h>
 
 #include <map>
 #include <memory>
@@ -54,8 +55,7 @@ at::Tensor Outputs(ScriptModel& model, const at::Tensor& inputs) {
 
 TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   at::manual_seed(3);
-  const auto model = std::make_shared<ScriptModel>(
-      LoadScript(std::string(kFolder) + "net.pt"));
+  const auto model = LoadScript(std::string(kFolder) + "net.pt");
   const auto report =
       WarmStart(std::string(kFolder) + "weights.safetensors", *model);
   ASSERT_TRUE(report.ok()) << report.status();
@@ -95,20 +95,20 @@ TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   const std::string folder = ::testing::TempDir();
   ASSERT_TRUE(ExportScript(*model, folder + "/tuned.pt").ok());
   ASSERT_TRUE(ExportSafetensors(*model, folder + "/tuned.safetensors").ok());
-  ScriptModel again(LoadScript(folder + "/tuned.pt"));
-  EXPECT_FALSE(again.module().is_training());
+  const auto again = LoadScript(folder + "/tuned.pt");
+  EXPECT_FALSE(again->module().is_training());
   const at::Tensor inputs = at::randn({5, 1, 6, 6});
   const at::Tensor outputs = Outputs(*model, inputs);
-  EXPECT_TRUE(at::equal(Outputs(again, inputs), outputs));
+  EXPECT_TRUE(at::equal(Outputs(*again, inputs), outputs));
   ASSERT_TRUE(WriteSafetensors(folder + "/outputs.safetensors",
                                {{"inputs", inputs}, {"outputs", outputs}})
                   .ok());
 }
 
 TEST(ScriptTrainingTest, ExportNamesAFileThatCannotBeWritten) {
-  ScriptModel model(LoadScript(std::string(kFolder) + "net.pt"));
+  const auto model = LoadScript(std::string(kFolder) + "net.pt");
   EXPECT_THAT(
-      std::string(ExportScript(model, "/no/such/folder/a.pt").message()),
+      std::string(ExportScript(*model, "/no/such/folder/a.pt").message()),
       HasSubstr("/no/such/folder"));
 }
 
