@@ -1,8 +1,10 @@
 #include "finetuning/recompute/block_graph.h"
 
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/csrc/autograd/input_metadata.h>
+#include <torch/csrc/autograd/node.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
@@ -50,6 +52,8 @@ BlockGraph::BlockGraph(const std::vector<at::Tensor>& outputs, uint64_t start)
   }
   Walk();
 }
+
+BlockGraph::~BlockGraph() = default;
 
 bool BlockGraph::Owns(const Node& node) const {
   // Leaves have the highest number of all.

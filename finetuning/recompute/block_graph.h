@@ -14,12 +14,16 @@
 #define TRAINYARD_FINETUNING_RECOMPUTE_BLOCK_GRAPH_H_
 
 #include <ATen/core/Tensor.h>
-#include <torch/csrc/autograd/edge.h>
-#include <torch/csrc/autograd/node.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+// Whoever looks into them includes torch/csrc/autograd/node.h, which is large.
+namespace torch::autograd {
+struct Edge;
+struct Node;
+}  // namespace torch::autograd
 
 namespace trainyard {
 
@@ -28,10 +32,13 @@ class BlockGraph {
   // Nodes that this thread has made since its sequence number was `start` are
   // the block's own. Outputs that require no gradient have none.
   BlockGraph(const std::vector<at::Tensor>& outputs, uint64_t start);
+  ~BlockGraph();
+  BlockGraph(const BlockGraph&) = delete;
+  BlockGraph& operator=(const BlockGraph&) = delete;
 
   // In the order that a walk from the outputs meets them, which is the same
   // each time the block does the same.
-  const torch::autograd::edge_list& ends() const { return ends_; }
+  const std::vector<torch::autograd::Edge>& ends() const { return ends_; }
 
   // The gradients that arrive at the ends, undefined where none does, given
   // those of the outputs, undefined where there is none. Hooks of tensors
@@ -55,8 +62,8 @@ class BlockGraph {
   uint64_t start_;
   uint64_t thread_;
   // One for each output; invalid without gradient.
-  torch::autograd::edge_list roots_;
-  torch::autograd::edge_list ends_;
+  std::vector<torch::autograd::Edge> roots_;
+  std::vector<torch::autograd::Edge> ends_;
   std::vector<Crossing> crossings_;
 };
 
