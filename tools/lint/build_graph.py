@@ -36,15 +36,20 @@ def read_targets(root: pathlib.Path, names: list[str]) -> dict[str, Target]:
 
 def _targets_of_file(text: str, name: str, package: str) -> list[Target]:
     tree = ast.parse(text, filename=name)
-    constants = {
+    constants = constants_of(tree)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [_target(call, package, constants) for call in calls if _attribute(call, "name")]
+
+
+def constants_of(tree: ast.Module) -> dict[str, ast.expr]:
+    """The constants of a BUILD file, by name."""
+    return {
         variable.id: statement.value
         for statement in tree.body
         if isinstance(statement, ast.Assign)
         for variable in statement.targets
         if isinstance(variable, ast.Name)
     }
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return [_target(call, package, constants) for call in calls if _attribute(call, "name")]
 
 
 def _attribute(call: ast.Call, name: str) -> ast.expr | None:
@@ -60,7 +65,7 @@ def _target(call: ast.Call, package: str, constants: dict[str, ast.expr]) -> Tar
     deps = []
     for keyword in call.keywords:
         if keyword.arg and keyword.arg not in _NOT_DEPENDENCIES:
-            for text in _strings(keyword.value, constants):
+            for text in strings(keyword.value, constants):
                 if text.startswith(("//", ":", "@")) or keyword.arg in _LABELS_ONLY:
                     deps.append(absolute_label(text, package))
     return Target(
@@ -70,13 +75,14 @@ def _target(call: ast.Call, package: str, constants: dict[str, ast.expr]) -> Tar
     )
 
 
-def _strings(node: ast.expr, constants: dict[str, ast.expr], seen: tuple[str, ...] = ()) -> list[str]:
+def strings(node: ast.expr, constants: dict[str, ast.expr], seen: tuple[str, ...] = ()) -> list[str]:
+    """Every string in an expression, and in the constants that it names."""
     found = []
     for child in ast.walk(node):
         if isinstance(child, ast.Constant) and isinstance(child.value, str):
             found.append(child.value)
         elif isinstance(child, ast.Name) and child.id in constants and child.id not in seen:
-            found += _strings(constants[child.id], constants, seen + (child.id,))
+            found += strings(constants[child.id], constants, seen + (child.id,))
     return found
 
 

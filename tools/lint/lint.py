@@ -1,5 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""One check over the whole source tree, or the repair of its layout.
+"""One check over the whole source tree, or the repair of its layout and of what targets
+list of libtorch.
 
     lint.py CHECK WORKSPACE_FILE [--clang_format=PROGRAM] [--buildifier=PROGRAM]
 
@@ -15,20 +16,26 @@ import examples
 import file_size
 import formatting
 import layering
+import libtorch_deps
+import libtorch_headers
 import names as names_check
 import source_tree
-import torch_header
 
 _CHECKS = {
     "buildifier": lambda root, names, args: formatting.check_buildifier(root, names, args.buildifier),
     "clang_format": lambda root, names, args: formatting.check_clang_format(root, names, args.clang_format),
     "examples": lambda root, names, args: examples.check(root, names),
     "file_size": lambda root, names, args: file_size.check(root, names),
-    "fix": lambda root, names, args: formatting.fix(root, names, args.clang_format, args.buildifier),
+    "fix": lambda root, names, args: _fix(root, names, args),
     "layering": lambda root, names, args: layering.check(root, names),
+    "libtorch_headers": lambda root, names, args: libtorch_headers.check(root, names),
     "names": lambda root, names, args: names_check.check(root, names),
-    "torch_header": lambda root, names, args: torch_header.check(root, names),
 }
+
+
+def _fix(root: pathlib.Path, names: list[str], args: argparse.Namespace) -> list[str]:
+    libtorch_deps.fix(root, names)
+    return formatting.fix(root, names, args.clang_format, args.buildifier)
 
 
 def main() -> int:

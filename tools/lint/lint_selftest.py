@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import layering_rules
+import libtorch_includes
 
 _LINT, _CLANG_FORMAT, _BUILDIFIER = (str(pathlib.Path(path).absolute()) for path in sys.argv[1:4])
 
@@ -31,6 +32,7 @@ class LintTest(unittest.TestCase):
         self.write("WORKSPACE", 'workspace(name = "planted")\n')
         self.write("tools/ok.h", "#include <ATen/core/Tensor.h>\n\nint Ok();\n")
         self.write("tools/ok.cc", "#include <torch/torch.h>\n\nint Ok() { return 1; }\n")
+        self.write(libtorch_includes.TABLE, "# Lines.\nATen/core/Tensor.h 140000\ntorch/torch.h 300000\n")
         self.write("tools/BUILD.bazel", 'cc_library(\n    name = "ok",\n    hdrs = ["ok.h"],\n)\n')
 
     def write(self, name: str, text: str):
@@ -58,7 +60,7 @@ class LintTest(unittest.TestCase):
 
 class CleanTreeTest(LintTest):
     def test_every_check_passes(self):
-        for check in ("examples", "file_size", "torch_header", "layering", "names", "clang_format", "buildifier"):
+        for check in ("examples", "file_size", "libtorch_headers", "layering", "names", "clang_format", "buildifier"):
             with self.subTest(check):
                 self.assert_clean(check)
 
@@ -97,19 +99,134 @@ class FileSizeTest(LintTest):
         self.assert_clean("file_size")
 
 
-class TorchHeaderTest(LintTest):
-    def test_fails_on_each_umbrella_header(self):
-        advice = "include the narrowest header, such as ATen/core/Tensor.h"
-        self.write("a.h", '#include <torch/torch.h>\n  # include "torch/all.h"\n')
+class LibtorchTest(LintTest):
+    def setUp(self):
+        super().setUp()
+        rows = {"ATen/core/Tensor.h": 140000, "ATen/core/ivalue.h": 170000, "torch/nn/module.h": 270000, "torch/torch.h": 300000}
+        rows["torch/csrc/distributed/c10d/Store.hpp"] = 183000
+        self.write(libtorch_includes.TABLE, "".join(f"{header} {lines}\n" for header, lines in rows.items()))
+
+
+class LibtorchHeadersTest(LibtorchTest):
+    ADVICE = "declare the class here, and include its header in the .cc file"
+
+    def test_fails_on_what_is_heavy_and_on_what_is_refused(self):
+        self.write("a.h", '#include <torch/torch.h>\n  # include "torch/nn/module.h"\n')
+        self.write("b.h", "#include <ATen/core/ivalue.h>\n#include <torch/csrc/distributed/c10d/Store.hpp>\n")
         self.assert_fails(
-            "torch_header",
-            f"a.h:1: a header must not include torch/torch.h; {advice}",
-            f"a.h:2: a header must not include torch/all.h; {advice}",
+            "libtorch_headers",
+            f"a.h:1: a header must not include torch/torch.h (300,000 lines); {self.ADVICE}",
+            f"a.h:2: a header must not include torch/nn/module.h (270,000 lines); {self.ADVICE}",
+            f"b.h:1: a header must not include ATen/core/ivalue.h (170,000 lines); {self.ADVICE}",
+            f"b.h:2: a header must not include torch/csrc/distributed/c10d/Store.hpp (183,000 lines); {self.ADVICE}",
         )
 
     def test_passes_where_it_is_only_spoken_of(self):
-        self.write("a.h", "// Not #include <torch/torch.h>: slow.\n#include <torch/types.h>\n")
-        self.assert_clean("torch_header")
+        self.write("a.h", "// Not #include <torch/torch.h>: slow.\n#include <ATen/core/Tensor.h>\n")
+        self.assert_clean("libtorch_headers")
+
+    def test_passes_for_headers_that_no_user_includes(self):
+        for folder in ("tools/bench", "tools/build_rules/precompiled", "tools/examples"):
+            self.write(f"{folder}/a.h", "#include <torch/nn/module.h>\n")
+        self.write("b/a.h", "#include <torch/nn/module.h>\n")
+        self.write("b/BUILD.bazel", 'trainyard_cc_library(name = "a", testonly = True, hdrs = ["a.h"])\n')
+        self.assert_clean("libtorch_headers")
+
+    def test_fails_on_a_chain_through_such_a_header(self):
+        self.write("tools/examples/net.h", "#include <torch/nn/module.h>\n")
+        self.write("b/b.h", '#include "tools/examples/net.h"\n')
+        self.write("b/a.h", '#include "b/b.h"\n')
+        forbidden = "a header must not reach torch/nn/module.h (270,000 lines)"
+        chain = "b/b.h -> tools/examples/net.h -> torch/nn/module.h"
+        self.assert_fails("libtorch_headers", f"b/a.h: {forbidden}: b/a.h -> {chain}", f"b/b.h: {forbidden}: {chain}")
+
+    def test_a_header_that_a_library_lists_too_is_for_users(self):
+        self.write("b/a.h", "#include <torch/nn/module.h>\n")
+        self.write("b/BUILD.bazel", 'cc_library(name = "n")\ntrainyard_cc_test(name = "t", hdrs = ["a.h"])\ntrainyard_cc_library(name = "a", hdrs = ["a.h"])\n')
+        self.assert_fails("libtorch_headers", f"b/a.h:1: a header must not include torch/nn/module.h (270,000 lines); {self.ADVICE}")
+
+    def test_an_exemption_must_be_needed(self):
+        self.write("backends/sync_batch_norm.h", "#include <torch/nn/module.h>\n")
+        self.assert_clean("libtorch_headers")
+        self.write("backends/sync_batch_norm.h", "#include <ATen/core/Tensor.h>\n")
+        self.assert_fails(
+            "libtorch_headers",
+            "backends/sync_batch_norm.h: it needs no exemption; take it out of _EXEMPT in tools/lint/libtorch_headers.py",
+        )
+
+    def test_fails_once_on_a_header_whose_cost_is_not_known(self):
+        self.write("a/a.cc", "\n#include <ATen/new.h>\n")
+        self.write("a/b.cc", "#include <ATen/new.h>\n")
+        self.write("a/BUILD.bazel", 'trainyard_cc_library(name = "a", srcs = ["a.cc"])\n')
+        self.assert_fails(
+            "libtorch_headers",
+            "a/a.cc:2: ATen/new.h is not in tools/lint/libtorch_header_lines.txt; "
+            "add it with: tools/bazel run //tools/compile_cost -- --write_table",
+        )
+
+
+class LibtorchDepsTest(LibtorchTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a/nn.cc", "#include <ATen/core/Tensor.h>\n#include <torch/nn/module.h>\n")
+        self.write("a/tensor.cc", '#include "tools/ok.h"\n')
+        self.write("a/plain.cc", "#include <string>\n")
+
+    # Source, what its target lists, what it must list, and why.
+    WRONG = [
+        ("nn", "@libtorch//:torch", "@libtorch//:nn", "a/nn.cc -> torch/nn/module.h (270,000 lines)"),
+        ("tensor", "@libtorch//:nn", "@libtorch//:torch", "a/tensor.cc -> tools/ok.h -> ATen/core/Tensor.h (140,000 lines)"),
+        ("tensor", "no @libtorch", "@libtorch//:torch", "a/tensor.cc -> tools/ok.h -> ATen/core/Tensor.h (140,000 lines)"),
+        ("plain", "@libtorch//:torch", "none", "its files reach no header of libtorch"),
+    ]
+
+    def test_fails_on_what_does_not_fit_and_repairs_it(self):
+        text, errors = "D = [':d']\n", []
+        for file, listed, needed, reason in self.WRONG:
+            label = [listed] if listed.startswith("@") else []
+            ways = [f"deps = {label + [':é', ':y']}", f"deps = D + {label}", f"deps = [':x'] + {label}"]
+            for way in ways if label else ways + ["deps = D", "size = 'small'"]:
+                text += f"trainyard_cc_test(name = 't{len(errors)}', srcs = ['{file}.cc'], {way})\n"
+                errors.append(f"//a:t{len(errors)} lists {listed} and must list {needed}: {reason}")
+        self.write("a/BUILD.bazel", text)
+        self.assert_fails("libtorch_headers", *errors, _REPAIR)
+        self.assertEqual(self.lint("fix"), (0, ""))
+        self.assert_clean("libtorch_headers")
+        self.assert_clean("buildifier")
+
+    def test_repairs_nothing_else(self):
+        right = 'trainyard_cc_library(\n    name = "a",\n    srcs = ["a/nn.cc"],\n    deps = ["%s"],\n)\n'
+        self.write("BUILD.bazel", right % "@libtorch//:torch")
+        self.assertEqual(self.lint("fix"), (0, ""))
+        self.assertEqual((self.root / "BUILD.bazel").read_text(), right % "@libtorch//:nn")
+
+    def test_sees_headers_constants_and_loops(self):
+        self.write("a/h.h", '#include "tools/ok.h"\n')
+        self.write(
+            "a/BUILD.bazel",
+            "T = ['@libtorch//:torch']\nN = {'nn': T, 'tensor': T}\n"
+            "trainyard_cc_library(name = 'right', srcs = ['plain.cc'], hdrs = ['h.h'], deps = T)\n"
+            "[distributed_test(name = n + '_test', srcs = [n + '.cc'], deps = d) for n, d in N.items()]\n"
+            "[(trainyard_cc_binary(name = n, srcs = [n + '.cc']),) for n in ['plain', 'tensor']]\n",
+        )
+        self.assert_fails(
+            "libtorch_headers",
+            "//a:n + '_test' lists @libtorch//:torch and must list @libtorch//:nn: a/nn.cc -> torch/nn/module.h (270,000 lines)",
+            "//a:n lists no @libtorch and must list @libtorch//:torch: a/tensor.cc -> tools/ok.h -> ATen/core/Tensor.h (140,000 lines)",
+            _REPAIR,
+        )
+
+    def test_passes_for_what_is_not_compiled_here_or_depends_on_the_configuration(self):
+        self.write("a/h.h", "#include <ATen/core/Tensor.h>\n")
+        self.write(
+            "a/BUILD.bazel",
+            "trainyard_cc_library(name = 'header', hdrs = ['h.h'])\n"
+            "trainyard_cc_library(name = 'selected', srcs = select({':x': ['nn.cc']}))\n",
+        )
+        self.write("a/inner/WORKSPACE", "")
+        self.write("a/inner/nn.cc", "#include <torch/nn/module.h>\n")
+        self.write("a/inner/BUILD.bazel", "trainyard_cc_library(name = 'a', srcs = ['nn.cc'])\n")
+        self.assert_clean("libtorch_headers")
 
 
 class FormattingTest(LintTest):
