@@ -1,6 +1,5 @@
 #include "callbacks/lr_finder/learning_rate_finder.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/stack.h>
@@ -68,8 +67,8 @@ void LearningRateFinder::OnStepStart(const StepStart&, Control&) {
 void LearningRateFinder::OnLossEnd(const LossEnd& e, Control&) {
   if (!before_ || !e.output.loss.defined()) return;
   const at::Tensor sum =
-      e.output.loss.detach().to(at::kDouble) * e.output.weight;
-  loss_ = loss_.defined() ? loss_ + sum : sum;
+      e.output.loss.detach().to(at::kDouble).mul(e.output.weight);
+  loss_ = loss_.defined() ? loss_.add(sum) : sum;
   weight_ += e.output.weight;
 }
 
@@ -82,7 +81,7 @@ double LearningRateFinder::MeanLoss() const {
   if (backend_ != nullptr) {
     backend_->collectives().AllReduce(sums, ReduceOp::kSum);
   }
-  return (sums[0] / sums[1]).item<double>();
+  return sums.select(0, 0).div(sums.select(0, 1)).item<double>();
 }
 
 void LearningRateFinder::OnStepEnd(const StepEnd&, Control& control) {

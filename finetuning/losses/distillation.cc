@@ -1,6 +1,5 @@
 #include "finetuning/losses/distillation.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/kl_div.h>
@@ -35,16 +34,16 @@ at::Tensor DistillationLoss::operator()(const at::Tensor& student,
   const double t = options_.temperature;
   // Both as logarithms: a probability of 0 is no 0 * log 0.
   const at::Tensor per_row =
-      at::kl_div(at::log_softmax(rows / t, -1),
-                 at::log_softmax(teacher.detach().flatten(0, -2) / t, -1),
+      at::kl_div(at::log_softmax(rows.div(t), -1),
+                 at::log_softmax(teacher.detach().flatten(0, -2).div(t), -1),
                  at::Reduction::None, /*log_target=*/true)
           .sum(-1);
   const at::Tensor counted =
       labels.ne(options_.ignore_index).to(per_row.scalar_type());
-  const at::Tensor soft = (per_row * counted).sum() / counted.sum();
+  const at::Tensor soft = per_row.mul(counted).sum().div(counted.sum());
   const at::Tensor hard = at::cross_entropy_loss(
       rows, labels, /*weight=*/{}, at::Reduction::Mean, options_.ignore_index);
-  return options_.alpha * t * t * soft + (1 - options_.alpha) * hard;
+  return soft.mul(options_.alpha * t * t).add(hard.mul(1 - options_.alpha));
 }
 
 }  // namespace trainyard
