@@ -3,7 +3,8 @@
 set -u
 
 PROGRAM=$(realpath "$1")
-readonly PROGRAM
+SMALL_DATA=$(realpath "$2")
+readonly PROGRAM SMALL_DATA
 failures=0
 
 fail() {
@@ -21,18 +22,20 @@ expect_error() {
   local message=$1
   shift
   local output code
-  output=$("$PROGRAM" "$@" 2>&1)
+  output=$("$PROGRAM" --data=small "$@" 2>&1)
   code=$?
   ((code == 1)) || fail "$*: ended with $code, not 1"
   [[ $output == *"$message"* && $output != *$'\n'* ]] || fail "$*: said: $output"
 }
 
 cd "$TEST_TMPDIR" || exit 1
+# As many images as 15 updates take, and some more; only the run that is interrupted has all of them.
+"$SMALL_DATA" small 2560 500 || fail "no data"
 
 # Twice the same run, once into a folder that is not there yet.
-"$PROGRAM" --max_updates=15 --summary_json=a.json > a.txt 2>&1 || fail "first run"
-"$PROGRAM" --max_updates=15 --run_dir=runs/b > b.txt 2>&1 || fail "second run"
-"$PROGRAM" --max_updates=15 --seed=2 --summary_json=c.json > c.txt 2>&1 || fail "run with another seed"
+"$PROGRAM" --data=small --max_updates=15 --summary_json=a.json > a.txt 2>&1 || fail "first run"
+"$PROGRAM" --data=small --max_updates=15 --run_dir=runs/b > b.txt 2>&1 || fail "second run"
+"$PROGRAM" --data=small --max_updates=15 --seed=2 --summary_json=c.json > c.txt 2>&1 || fail "run with another seed"
 crc=$(value a.json state_crc32c)
 [[ $crc == "$(value runs/b/summary.json state_crc32c)" ]] || fail "the same seed gave another state"
 [[ $crc != "$(value c.json state_crc32c)" ]] || fail "another seed gave the same state"
@@ -43,12 +46,13 @@ done
 grep -q $'\033' a.txt && fail "control characters where there is no terminal"
 
 # Mistakes.
-mkdir corrupt cut short
-for folder in corrupt cut short; do cp /usr/share/datasets/fashion-mnist/* "$folder"; done
+readonly ALL_DATA=/usr/share/datasets/fashion-mnist
+mkdir corrupt cut
+cp "$ALL_DATA/train-images-idx3-ubyte.gz" corrupt
 printf 'xxxx' | dd of=corrupt/train-images-idx3-ubyte.gz bs=1 seek=5000000 conv=notrunc status=none
-truncate --size=3000000 cut/train-images-idx3-ubyte.gz
-gzip -dc short/t10k-labels-idx1-ubyte.gz | head -c 5000 > short/t10k-labels-idx1-ubyte
-rm short/t10k-labels-idx1-ubyte.gz
+head -c 3000000 "$ALL_DATA/train-images-idx3-ubyte.gz" > cut/train-images-idx3-ubyte.gz
+cp -r small short
+gzip -dc "$ALL_DATA/t10k-labels-idx1-ubyte.gz" | head -c 5000 > short/t10k-labels-idx1-ubyte
 expect_error "corrupt/train-images-idx3-ubyte.gz: the gzip file is damaged" --data=corrupt
 expect_error "cut/train-images-idx3-ubyte.gz: the gzip file is cut short" --data=cut
 expect_error "short/t10k-labels-idx1-ubyte: holds 4992 bytes of data where its header (10000) asks for 10000" --data=short
@@ -75,7 +79,7 @@ grep -q "cancelled (SIGTERM)" interrupted.txt || fail "a cancelled run did not s
 [[ -e interrupted/summary.json ]] || fail "a cancelled run left no summary"
 
 # Killed as soon as there is a checkpoint, and started again: as if nothing had happened.
-"$PROGRAM" --max_updates=15 --checkpoint_every=4 --run_dir=killed > killed.txt 2>&1 &
+"$PROGRAM" --data=small --max_updates=15 --checkpoint_every=4 --run_dir=killed > killed.txt 2>&1 &
 pid=$!
 until compgen -G 'killed/step-*' > /dev/null; do
   kill -0 "$pid" 2> /dev/null || break
@@ -83,9 +87,9 @@ until compgen -G 'killed/step-*' > /dev/null; do
 done
 kill -KILL "$pid"
 wait "$pid" 2> /dev/null
-"$PROGRAM" --max_updates=15 --checkpoint_every=4 --run_dir=killed > again.txt 2>&1 || fail "a killed run did not go on"
+"$PROGRAM" --data=small --max_updates=15 --checkpoint_every=4 --run_dir=killed > again.txt 2>&1 || fail "a killed run did not go on"
 [[ $(value killed/summary.json state_crc32c) == "$crc" ]] || fail "a killed run ended otherwise"
-"$PROGRAM" --max_updates=15 --checkpoint_every=4 --run_dir=killed > finished.txt 2>&1 || fail "a finished run"
+"$PROGRAM" --data=small --max_updates=15 --checkpoint_every=4 --run_dir=killed > finished.txt 2>&1 || fail "a finished run"
 grep -q "finished (the run was finished before; there is nothing to do)" finished.txt || fail "a finished run did not say so"
 
 ((failures == 0))
