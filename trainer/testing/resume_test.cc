@@ -18,6 +18,7 @@
 #include "schedulers/plateau.h"
 #include "trainer/checkpoint/folder/step_names.h"
 #include "trainer/checkpoint/state_crc32c.h"
+#include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/error_message.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
@@ -150,7 +151,7 @@ class ResumeTest : public ::testing::Test {
 
   std::string backend_ = "sp";
   std::string folder_ =
-      ::testing::TempDir() + "/" +
+      MemoryFolder() + "/" +
       ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 

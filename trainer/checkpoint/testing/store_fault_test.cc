@@ -12,6 +12,7 @@
 #include "trainer/checkpoint/files/memory_file_system.h"
 #include "trainer/checkpoint/input_file.h"
 #include "trainer/checkpoint/store.h"
+#include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
 
 namespace trainyard {
@@ -30,12 +31,20 @@ std::unique_ptr<CheckpointStore> OpenStore(const std::string& folder,
   return store.ok() ? *std::move(store) : nullptr;
 }
 
-// A folder with checkpoints of steps 1 and 2: saving 3 removes 1.
+// A folder with checkpoints of steps 1 and 2: saving 3 removes 1. They are
+// saved once, and copied for each of the hundreds of saves here.
 std::string FolderWithTwo() {
-  std::string folder = TestFolder();
-  const auto store = OpenStore(folder, RealFileSystem());
-  EXPECT_TRUE(store->Save(SampleCheckpoint(1)).ok());
-  EXPECT_TRUE(store->Save(SampleCheckpoint(2)).ok());
+  static const std::string* const saved = [] {
+    const auto* const folder = new std::string(MemoryFolder() + "/saved");
+    const auto store = OpenStore(*folder, RealFileSystem());
+    EXPECT_TRUE(store->Save(SampleCheckpoint(1)).ok());
+    EXPECT_TRUE(store->Save(SampleCheckpoint(2)).ok());
+    return folder;
+  }();
+  std::string folder = MemoryFolder() + "/copy";
+  std::filesystem::remove_all(folder);
+  std::filesystem::copy(*saved, folder,
+                        std::filesystem::copy_options::recursive);
   return folder;
 }
 
