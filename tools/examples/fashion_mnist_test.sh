@@ -43,6 +43,7 @@ for key in epochs updates samples train_loss eval_loss eval_accuracy seconds sam
   value a.json "$key" > /dev/null || fail "the summary lacks $key"
 done
 [[ $(value a.json updates) == 15 && $(value a.json samples) == 1920 ]] || fail "wrong counts in $(cat a.json)"
+grep -q batches a.txt || fail "no line of progress"
 grep -q $'\033' a.txt && fail "control characters where there is no terminal"
 
 # Mistakes.
@@ -65,11 +66,11 @@ expect_error "\"five\" is not a flag" five
 expect_error "its folder is not there or not writable" --summary_json=/no/such/folder/a.json
 
 # An interrupt: the step is finished, the summary is written, the code is its own.
-"$PROGRAM" --run_dir=interrupted > interrupted.txt 2>&1 &
+"$PROGRAM" --checkpoint_every=1 --run_dir=interrupted > interrupted.txt 2>&1 &
 pid=$!
-until grep -q batches interrupted.txt; do
+until compgen -G 'interrupted/step-*' > /dev/null; do # it trains
   kill -0 "$pid" 2> /dev/null || break
-  read -r -t 0.05 < <(:) # waits for the first line of progress
+  read -r -t 0.01 < <(:)
 done
 kill -TERM "$pid"
 wait "$pid"

@@ -30,7 +30,7 @@ holds "v[1] < v[0] / 3 and abs(v[2] - v[1]) < 0.02 * v[1]" "${BASH_REMATCH[@]:1:
 [[ -s out/adapter_model.safetensors && -s out/adapter_config.json ]] || fail "no adapters were saved"
 
 # The base is there now, and is not trained again.
-output=$("$PROGRAM" "${flags[@]}" 2>&1) || fail "ended with $?: $output"
+output=$("$PROGRAM" "${flags[@]}" --epochs=2 2>&1) || fail "ended with $?: $output"
 [[ $output == *"goes on from out/model.safetensors"* ]] || fail "did not go on: $output"
 
 output=$("$PROGRAM" --new_text=/not/there 2>&1) && fail "adapted to nothing"
