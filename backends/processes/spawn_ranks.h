@@ -1,6 +1,7 @@
-// SpawnRanks turns a test into one of several processes: the test's own program
-// is started again for each rank, with the variables that a launcher sets, and
-// runs the same test there.
+// SpawnRanks turns a test into one of several processes: each rank is a copy of
+// the test's process that goes on with the same test, with the variables that a
+// launcher sets. If the process has other threads by then, which a copy would
+// lack, its program is started again instead.
 //
 //   TEST(SumTest, AddsOverRanks) {
 //     if (SpawnRanks(2)) return;                // not a rank itself
@@ -33,7 +34,8 @@ bool SpawnRanks(int count, const std::string& filter = "");
 // Whether this process is a rank.
 bool IsRank();
 
-// Runs ranks and returns how they ended. Those in `absent` are not started.
+// Starts the program for each rank and returns how they ended. Those in
+// `absent` are not started.
 std::vector<RankEnding> RunRanks(int count, const std::string& filter = "",
                                  const std::vector<int>& absent = {});
 
