@@ -1,3 +1,5 @@
+// Includes torch::nn: SyncBatchNorm is such a module, and takes the place of
+// others in the modules of a user.
 #include "backends/sync_batch_norm.h"
 
 #include <ATen/TensorOperators.h>

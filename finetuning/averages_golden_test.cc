@@ -3,8 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
-#include <torch/nn/module.h>
-#include <torch/nn/modules/batchnorm.h>
 
 #include <cmath>
 #include <fstream>
@@ -16,6 +14,7 @@
 
 #include "finetuning/ema.h"
 #include "finetuning/swa.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -41,12 +40,9 @@ Golden Read() {
   return golden;
 }
 
-class Moving final : public torch::nn::Module {
+class Moving {
  public:
-  Moving() {
-    w = register_parameter("w", at::zeros({5}));
-    m = register_buffer("m", at::zeros({3}));
-  }
+  torch::nn::Module& operator*() { return *module_; }
   void Move(int update) {
     const at::NoGradGuard no_gradients;
     for (const at::Tensor& tensor : {w, m}) {
@@ -56,7 +52,11 @@ class Moving final : public torch::nn::Module {
       }
     }
   }
-  at::Tensor w, m;
+
+ private:
+  at::Tensor w = at::zeros({5}), m = at::zeros({3});
+  TestCustom module_{
+      TestModuleParts{.parameters = {{"w", w}}, .buffers = {{"m", m}}}};
 };
 
 // w, then m.
@@ -104,14 +104,14 @@ TEST(AveragesGoldenTest, EmaIsTimms) {
         .power = 0.75}}};
   for (const auto& [name, options] : cases) {
     Moving model;
-    Ema ema(model, options);
+    Ema ema(*model, options);
     Compare(name, model, ema, [&](int) { ema.Update(); });
   }
 }
 
 TEST(AveragesGoldenTest, EmaIsTorchs) {
   Moving model;
-  Ema ema(model, {.decay = 0.99});
+  Ema ema(*model, {.decay = 0.99});
   // Torch's first update is a copy.
   Compare("torch_ema", model, ema,
           [&](int n) { n == 1 ? ema.Reset() : ema.Update(); });
@@ -119,12 +119,12 @@ TEST(AveragesGoldenTest, EmaIsTorchs) {
 
 TEST(AveragesGoldenTest, SwaIsTorchs) {
   Moving model;
-  Swa swa(model);
+  Swa swa(*model);
   Compare("torch_swa", model, swa, [&](int) { swa.Update(); });
 }
 
 TEST(AveragesGoldenTest, StatisticsOfBatchNormsAreTorchs) {
-  torch::nn::BatchNorm1d norm(2);
+  TestBatchNorm1d norm(2);
   std::vector<at::Tensor> batches;
   for (int batch = 0; batch < 4; ++batch) {
     batches.push_back(at::zeros({5, 2}));
@@ -137,10 +137,10 @@ TEST(AveragesGoldenTest, StatisticsOfBatchNormsAreTorchs) {
   });
   const std::vector<double> golden = Read().at("batch_norm").at(4);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_NEAR(norm->running_mean[i].item<double>(), golden[i], 1e-6);
-    EXPECT_NEAR(norm->running_var[i].item<double>(), golden[2 + i], 1e-6);
+    EXPECT_NEAR(norm["running_mean"][i].item<double>(), golden[i], 1e-6);
+    EXPECT_NEAR(norm["running_var"][i].item<double>(), golden[2 + i], 1e-6);
   }
-  EXPECT_EQ(norm->num_batches_tracked.item<double>(), golden[4]);
+  EXPECT_EQ(norm["num_batches_tracked"].item<double>(), golden[4]);
 }
 
 }  // namespace

@@ -9,20 +9,17 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/api/module.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include <stdexcept>
 
 #include "trainer/script_model.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
-torch::nn::Sequential Model() {
-  return torch::nn::Sequential(torch::nn::Linear(3, 2),
-                               torch::nn::BatchNorm1d(2));
+TestSequential Model() {
+  return TestSequential{TestLinear(3, 2), TestBatchNorm1d(2)};
 }
 
 at::Tensor Find(const Ema& ema, const std::string& name) {
@@ -32,7 +29,7 @@ at::Tensor Find(const Ema& ema, const std::string& name) {
   return {};
 }
 
-void Disturb(torch::nn::Sequential& model, at::ScalarType type = at::kFloat) {
+void Disturb(TestSequential& model, at::ScalarType type = at::kFloat) {
   const at::NoGradGuard no_gradients;
   for (const at::Tensor& parameter : model->parameters()) {
     parameter.add_(at::randn(parameter.sizes(), type));
@@ -42,7 +39,7 @@ void Disturb(torch::nn::Sequential& model, at::ScalarType type = at::kFloat) {
 }
 
 TEST(EmaTest, IsTheWeightedMeanOfAllThatWas) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model, {.decay = 0.75});
   at::Tensor weight = model->named_parameters()["0.weight"].detach().clone();
   at::Tensor mean = model->named_buffers()["1.running_mean"].clone();
@@ -60,7 +57,7 @@ TEST(EmaTest, IsTheWeightedMeanOfAllThatWas) {
 }
 
 TEST(EmaTest, SwapExchangesAndPutsBack) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5});
   Disturb(model);
   ema.Update();
@@ -78,7 +75,7 @@ TEST(EmaTest, SwapExchangesAndPutsBack) {
 }
 
 TEST(EmaTest, ResetStartsFromTheModel) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model);
   Disturb(model);
   ema.Update();
@@ -89,7 +86,7 @@ TEST(EmaTest, ResetStartsFromTheModel) {
 }
 
 TEST(EmaTest, LeavesGradientsAlone) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model);
   const at::Tensor weight = model->named_parameters()["0.weight"];
   weight.sum().backward();
@@ -100,14 +97,14 @@ TEST(EmaTest, LeavesGradientsAlone) {
 }
 
 TEST(EmaTest, StateGoesOnAsIfNeverStopped) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   const EmaDecayOptions options = {.decay = 0.9, .warmup = EmaWarmup::kRamp};
   Ema ema(*model, options);
   for (int update = 0; update < 3; ++update) {
     Disturb(model);
     ema.Update();
   }
-  torch::nn::Sequential other = Model();
+  TestSequential other = Model();
   Ema resumed(*other, options);
   resumed.LoadState(ema.SaveState());
   {
@@ -128,11 +125,10 @@ TEST(EmaTest, StateGoesOnAsIfNeverStopped) {
 }
 
 TEST(EmaTest, RefusesTheStateOfAnotherModel) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model);
-  torch::nn::Sequential wide(torch::nn::Linear(4, 2),
-                             torch::nn::BatchNorm1d(2));
-  torch::nn::Sequential less(torch::nn::Linear(3, 2));
+  TestSequential wide{TestLinear(4, 2), TestBatchNorm1d(2)};
+  TestSequential less{TestLinear(3, 2)};
   EXPECT_THROW(Ema(*wide).LoadState(ema.SaveState()), c10::ValueError);
   EXPECT_THROW(Ema(*less).LoadState(ema.SaveState()), c10::ValueError);
   EXPECT_THROW(ema.LoadState(Ema(*less).SaveState()), std::invalid_argument);
@@ -142,7 +138,7 @@ TEST(EmaTest, RefusesTheStateOfAnotherModel) {
 
 // Without another device there is only "meta", which has shapes and no values.
 TEST(EmaTest, LivesOnADeviceOfItsOwn) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5}, at::Device(at::kMeta));
   ema.Update();
   for (const NamedTensor& item : ema.State()) {
@@ -153,7 +149,7 @@ TEST(EmaTest, LivesOnADeviceOfItsOwn) {
 
 // A type stands for a device here: modules move to both in the same way.
 TEST(EmaTest, FollowsAModelThatMoves) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5});
   const at::Tensor before = Find(ema, "0.weight").to(at::kDouble);
   model->to(at::kDouble);

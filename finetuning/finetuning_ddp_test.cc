@@ -5,9 +5,6 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include <map>
 #include <memory>
@@ -19,21 +16,21 @@
 #include "finetuning/freezer/model_freezer.h"
 #include "finetuning/lora/lora.h"
 #include "trainer/model_tensors.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
 // The same on every process.
-torch::nn::Sequential Model() {
+TestSequential Model() {
   at::manual_seed(7);
-  return torch::nn::Sequential(torch::nn::Linear(4, 8), torch::nn::Tanh(),
-                               torch::nn::Linear(8, 1));
+  return TestSequential{TestLinear(4, 8), TestTanh(), TestLinear(8, 1)};
 }
 
 using Gradients = std::map<std::string, at::Tensor>;
 
 // Of one pass over this process's share of the data; leaves none behind.
-Gradients Pass(torch::nn::Sequential& model, Backend& backend) {
+Gradients Pass(TestSequential& model, Backend& backend) {
   at::manual_seed(8);
   constexpr int64_t kShare = 6;
   const at::Tensor all = at::randn({2 * kShare, 4});
@@ -53,7 +50,7 @@ Gradients Pass(torch::nn::Sequential& model, Backend& backend) {
   return gradients;
 }
 
-void Prepare(torch::nn::Sequential& model, Backend& backend) {
+void Prepare(TestSequential& model, Backend& backend) {
   ModelTensors tensors{"net", {}};
   for (const auto& item : model->named_parameters()) {
     tensors.parameters.push_back({item.key(), item.value()});
@@ -76,8 +73,8 @@ class FinetuningDdpTest : public testing::Test {
   std::unique_ptr<Backend> one_ = MakeSingleProcessBackend(at::kCPU);
   std::unique_ptr<Backend> all_ =
       MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(at::kCPU), {});
-  torch::nn::Sequential alone_ = Model();
-  torch::nn::Sequential shared_ = Model();
+  TestSequential alone_ = Model();
+  TestSequential shared_ = Model();
 };
 
 TEST_F(FinetuningDdpTest, Adapters) {

@@ -3,13 +3,9 @@
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/dropout.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/normalization.h>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -17,27 +13,16 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class TransformerImpl : public torch::nn::Module {
- public:
-  TransformerImpl()
-      : embedding(register_module("embedding", torch::nn::Embedding(5, 4))),
-        blocks(register_module("blocks",
-                               torch::nn::ModuleList(torch::nn::Linear(4, 4),
-                                                     torch::nn::Linear(4, 4)))),
-        dropout(register_module("dropout", torch::nn::Dropout())),
-        norm(register_module(
-            "norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})))),
-        head(register_module("head", torch::nn::Linear(4, 2))),
-        token(register_parameter("token", at::ones({1, 4}))) {}
-
-  torch::nn::Embedding embedding;
-  torch::nn::ModuleList blocks;
-  torch::nn::Dropout dropout;
-  torch::nn::LayerNorm norm;
-  torch::nn::Linear head;
-  at::Tensor token;
+struct Transformer : TestCustom {
+  Transformer()
+      : TestCustom({.children = {{"embedding", TestEmbedding(5, 4)},
+                                 {"blocks", TestSequential{TestLinear(4, 4),
+                                                           TestLinear(4, 4)}},
+                                 {"dropout", TestDropout()},
+                                 {"norm", TestLayerNorm(4)},
+                                 {"head", TestLinear(4, 2)}},
+                    .parameters = {{"token", at::ones({1, 4})}}}) {}
 };
-TORCH_MODULE(Transformer);
 
 struct Fields {
   double lr, weight_decay;
@@ -85,8 +70,8 @@ TEST(LayerLrTest, BiasesNormsAndWhatIsNamedAreNotDecayed) {
 
 TEST(LayerLrTest, WhatIsFrozenIsNoLayer) {
   Transformer model;
-  for (const at::Tensor& item : model->head->parameters()) {
-    item.set_requires_grad(false);
+  for (const char* const name : {"head.weight", "head.bias"}) {
+    model[name].set_requires_grad(false);
   }
   const auto fields = ByName(LayerLr(*model, {.lr = 16, .decay = 0.5}));
   EXPECT_EQ(fields.at("norm.bias").lr, 16);

@@ -2,8 +2,6 @@
 // trainer/testing/gradual_unfreezing_run_test.cc.
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include <filesystem>
 #include <string>
@@ -14,6 +12,7 @@
 #include "finetuning/lora/adapter_files.h"
 #include "finetuning/lora/lora.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -23,7 +22,7 @@ class ReadmeTest : public testing::Test {
   at::Tensor Loss() {
     return model->forward(input).sub(target).square().mean();
   }
-  void TrainEpochs(torch::nn::Sequential&, Optimizer& optimizer, int epochs) {
+  void TrainEpochs(TestSequential&, Optimizer& optimizer, int epochs) {
     for (int update = 0; update < 20 * epochs; ++update) {
       optimizer.ZeroGrad();
       Loss().backward();
@@ -31,8 +30,7 @@ class ReadmeTest : public testing::Test {
     }
   }
 
-  torch::nn::Sequential model{torch::nn::Linear(4, 8), torch::nn::Linear(8, 8),
-                              torch::nn::Linear(8, 1)};
+  TestSequential model{TestLinear(4, 8), TestLinear(8, 8), TestLinear(8, 1)};
   at::Tensor input = at::randn({64, 4});
   at::Tensor target = input.sum(1, /*keepdim=*/true);
   double before = Loss().item<double>();

@@ -6,10 +6,8 @@
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/dropout.h>
-#include <torch/nn/modules/linear.h>
+
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -17,48 +15,49 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(SwaTest, IsTheMeanOfWhatItWasShown) {
-  torch::nn::Linear model(1, 1);
+  TestLinear model(1, 1);
   Swa swa(*model);
   for (const double value : {4, 8, 9}) {
     const at::NoGradGuard no_gradients;
-    model->weight.fill_(value);
+    model["weight"].fill_(value);
     swa.Update();
   }
   const Swa::Swap swapped(swa);
-  EXPECT_TRUE(at::equal(model->weight, at::full({1, 1}, 7.0F)));
+  EXPECT_TRUE(at::equal(model["weight"], at::full({1, 1}, 7.0F)));
 }
 
 TEST(SwaTest, StateGoesOn) {
-  torch::nn::Linear model(1, 1);
+  TestLinear model(1, 1);
   Swa first(*model), second(*model);
   const at::NoGradGuard no_gradients;
-  model->weight.fill_(4);
+  model["weight"].fill_(4);
   first.Update();
   second.LoadState(first.SaveState());
-  model->weight.fill_(8);
+  model["weight"].fill_(8);
   second.Update();
   EXPECT_EQ(second.updates(), 2);
   const Swa::Swap swapped(second);
-  EXPECT_EQ(model->weight.item<float>(), 6);
+  EXPECT_EQ(model["weight"].item<float>(), 6);
 }
 
 TEST(UpdateBatchNormsTest, MeasuresAndPutsModesAndMomentaBack) {
-  torch::nn::BatchNorm1d norm(2), frozen(2);
-  torch::nn::Dropout dropout(0.5);
-  torch::nn::Sequential model(dropout, norm, frozen);
+  TestBatchNorm1d norm(2), frozen(2);
+  TestDropout dropout(0.5);
+  TestSequential model{dropout, norm, frozen};
   frozen->eval();
-  frozen->running_mean.fill_(100);
+  frozen["running_mean"].fill_(100);
   UpdateBatchNorms(*model, [&] {
     EXPECT_FALSE(dropout->is_training());
     model->forward(at::full({4, 2}, 3.0F));
     model->forward(at::full({4, 2}, 5.0F));
   });
-  EXPECT_TRUE(at::equal(norm->running_mean, at::full({2}, 4.0F)));
-  EXPECT_EQ(norm->options.momentum(), 0.1);
+  EXPECT_TRUE(at::equal(norm["running_mean"], at::full({2}, 4.0F)));
   EXPECT_TRUE(norm->is_training());
   EXPECT_TRUE(dropout->is_training());
   EXPECT_FALSE(frozen->is_training());
-  EXPECT_EQ(frozen->running_mean[0].item<float>(), 0);  // measured, too
+  EXPECT_EQ(frozen["running_mean"][0].item<float>(), 0);  // measured, too
+  norm->forward(at::full({4, 2}, 14.0F));
+  EXPECT_FLOAT_EQ(norm["running_mean"][0].item<float>(), 0.9F * 4 + 0.1F * 14);
 }
 
 TEST(UpdateBatchNormsTest, RefusesWhatCannotBeMeasured) {
@@ -70,9 +69,9 @@ TEST(UpdateBatchNormsTest, RefusesWhatCannotBeMeasured) {
     }
     return "nothing was thrown";
   };
-  EXPECT_THAT(message(*torch::nn::Linear(1, 1)),
+  EXPECT_THAT(message(*TestLinear(1, 1)),
               HasSubstr("the model has no batch norm"));
-  EXPECT_THAT(message(*torch::nn::BatchNorm1d(2)),
+  EXPECT_THAT(message(*TestBatchNorm1d(2)),
               HasSubstr("nothing was put through"));
 }
 

@@ -1,4 +1,5 @@
-// The callbacks that make a run's modules ready.
+// The callbacks that make a run's modules ready. Includes torch::nn: a module
+// overrides a virtual function to tell where it was moved to.
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>

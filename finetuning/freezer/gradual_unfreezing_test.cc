@@ -3,25 +3,22 @@
 #include <ATen/Context.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include <string>
 #include <vector>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
 
-torch::nn::Sequential Model() {
+TestSequential Model() {
   at::manual_seed(3);
-  return torch::nn::Sequential(
-      torch::nn::Linear(3, 4), torch::nn::BatchNorm1d(4),
-      torch::nn::Linear(4, 4), torch::nn::Linear(4, 1));
+  return TestSequential{TestLinear(3, 4), TestBatchNorm1d(4), TestLinear(4, 4),
+                        TestLinear(4, 1)};
 }
 
 const std::vector<UnfreezeStep> kSteps = {
@@ -29,7 +26,7 @@ const std::vector<UnfreezeStep> kSteps = {
     {.after_epochs = 1, .from = -2, .to = -2, .overrides = {{"lr", 5e-3}}}};
 
 TEST(GradualUnfreezingTest, AnOptimizerThatHasAllKeepsItsGroups) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   AdamW optimizer(*model);  // before anything is frozen
   ModelFreezer freezer(*model);
   freezer.FreezeGroups();
@@ -41,7 +38,7 @@ TEST(GradualUnfreezingTest, AnOptimizerThatHasAllKeepsItsGroups) {
 }
 
 TEST(GradualUnfreezingTest, RefusesStepsThatCannotBe) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   AdamW optimizer(*model);
   ModelFreezer freezer(*model);
   const auto message = [&](const UnfreezeStep& step) -> std::string {

@@ -5,12 +5,9 @@
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/dropout.h>
-#include <torch/nn/modules/linear.h>
 
 #include "trainer/optim/sgd.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -19,40 +16,32 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Has a parameter of its own, and functions that look at its mode.
-class BlockImpl : public torch::nn::Module {
- public:
-  BlockImpl()
-      : linear(register_module("linear", torch::nn::Linear(4, 4))),
-        norm(register_module("norm", torch::nn::BatchNorm1d(4))),
-        dropout(register_module("dropout", torch::nn::Dropout(0.5))),
-        scale(register_parameter("scale", at::ones({4}))) {}
-  at::Tensor forward(const at::Tensor& input) {
-    return dropout(norm(linear(input))).mul(scale);
-  }
-
-  torch::nn::Linear linear;
-  torch::nn::BatchNorm1d norm;
-  torch::nn::Dropout dropout;
-  at::Tensor scale;
+// A block with a parameter of its own and layers that look at their mode,
+// between two others.
+struct Layers {
+  TestLinear stem{4, 4}, linear{4, 4};
+  TestBatchNorm1d norm{4};
+  TestDropout dropout{0.5};
+  at::Tensor scale = at::ones({4});
+  TestCustom block{TestModuleParts{
+      .type = "Block",
+      .children = {{"linear", linear}, {"norm", norm}, {"dropout", dropout}},
+      .parameters = {{"scale", scale}},
+      .forward = [linear = linear, norm = norm, dropout = dropout,
+                  scale = scale](const at::Tensor& input) {
+        return dropout(norm(linear(input))).mul(scale);
+      }}};
+  TestLinear head{4, 2};
 };
-TORCH_MODULE(Block);
 
-class NetImpl : public torch::nn::Module {
- public:
-  NetImpl()
-      : stem(register_module("stem", torch::nn::Linear(4, 4))),
-        block(register_module("block", Block())),
-        head(register_module("head", torch::nn::Linear(4, 2))) {}
-  at::Tensor forward(const at::Tensor& input) {
-    return head(block(stem(input)));
-  }
-
-  torch::nn::Linear stem;
-  Block block;
-  torch::nn::Linear head;
+struct Net : Layers, TestCustom {
+  Net()
+      : TestCustom(
+            {.children = {{"stem", stem}, {"block", block}, {"head", head}},
+             .forward = [layers = Layers(*this)](const at::Tensor& input) {
+               return layers.head(layers.block(layers.stem(input)));
+             }}) {}
 };
-TORCH_MODULE(Net);
 
 std::vector<std::string> Names(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;
@@ -93,7 +82,7 @@ TEST(ModelFreezerTest, FreezesAllButTheLastGroupAndLeavesBatchNormsAlone) {
   EXPECT_THAT(Names(freezer.TrainableParameters()),
               ElementsAre("block.norm.weight", "block.norm.bias", "head.weight",
                           "head.bias"));
-  EXPECT_TRUE(net->block->norm->is_training());
+  EXPECT_TRUE(net.norm->is_training());
   // Only what was frozen comes back.
   EXPECT_THAT(
       Names(freezer.UnfreezeGroups(-2, -1)),
@@ -106,9 +95,9 @@ TEST(ModelFreezerTest, RangesGoEitherWayAndFromTheEnd) {
   Net net;
   ModelFreezer freezer(*net, {.batch_norms = BatchNorms::kFreeze});
   freezer.FreezeLayers(-1, 3);
-  EXPECT_FALSE(net->head->weight.requires_grad());
-  EXPECT_FALSE(net->block->norm->weight.requires_grad());
-  EXPECT_TRUE(net->block->linear->weight.requires_grad());
+  EXPECT_FALSE(net.head["weight"].requires_grad());
+  EXPECT_FALSE(net.norm["weight"].requires_grad());
+  EXPECT_TRUE(net.linear["weight"].requires_grad());
   EXPECT_THAT(Names(freezer.UnfreezeLayers(5, 5)),
               ElementsAre("head.weight", "head.bias"));
 }
@@ -117,12 +106,12 @@ TEST(ModelFreezerTest, PatternsNameParametersAndModules) {
   Net net;
   ModelFreezer freezer(*net);
   freezer.FreezeMatching("*.bias");
-  EXPECT_FALSE(net->stem->bias.requires_grad());
-  EXPECT_TRUE(net->stem->weight.requires_grad());
-  EXPECT_TRUE(net->block->norm->bias.requires_grad());
+  EXPECT_FALSE(net.stem["bias"].requires_grad());
+  EXPECT_TRUE(net.stem["weight"].requires_grad());
+  EXPECT_TRUE(net.norm["bias"].requires_grad());
   freezer.FreezeMatching("bl?ck");
-  EXPECT_FALSE(net->block->scale.requires_grad());
-  EXPECT_FALSE(net->block->linear->weight.requires_grad());
+  EXPECT_FALSE(net.scale.requires_grad());
+  EXPECT_FALSE(net.linear["weight"].requires_grad());
   EXPECT_THAT(
       Names(freezer.UnfreezeMatching("block.*")),
       ElementsAre("block.scale", "block.linear.weight", "block.linear.bias"));
@@ -133,36 +122,36 @@ TEST(ModelFreezerTest, StatisticsOfFrozenNormsStayPutAlsoAfterTrain) {
   ModelFreezer freezer(*net,
                        {.batch_norms = BatchNorms::kFreezeWithStatistics});
   freezer.FreezeGroups();
-  const at::Tensor mean = net->block->norm->running_mean.clone();
-  const at::Tensor count = net->block->norm->num_batches_tracked.clone();
+  const at::Tensor mean = net.norm["running_mean"].clone();
+  const at::Tensor count = net.norm["num_batches_tracked"].clone();
   const auto pass = [&net] { net->forward(at::randn({8, 4})); };
   pass();
   net->train();
   pass();
   net->eval();
-  net->block->train();
+  net.block->train();
   pass();
   net->train();
-  EXPECT_TRUE(at::equal(net->block->norm->running_mean, mean));
-  EXPECT_TRUE(at::equal(net->block->norm->num_batches_tracked, count));
-  EXPECT_TRUE(net->block->dropout->is_training());
-  EXPECT_TRUE(net->block->is_training());
+  EXPECT_TRUE(at::equal(net.norm["running_mean"], mean));
+  EXPECT_TRUE(at::equal(net.norm["num_batches_tracked"], count));
+  EXPECT_TRUE(net.dropout->is_training());
+  EXPECT_TRUE(net.block->is_training());
   EXPECT_EQ(net->named_parameters().size(), 9);
 
   freezer.UnfreezeGroups();
   EXPECT_EQ(net->children().size(), 3);
   pass();
-  EXPECT_FALSE(at::equal(net->block->norm->running_mean, mean));
+  EXPECT_FALSE(at::equal(net.norm["running_mean"], mean));
 }
 
 TEST(ModelFreezerTest, StatisticsFollowTheDataIfOnlyParametersAreFrozen) {
   Net net;
   ModelFreezer freezer(*net, {.batch_norms = BatchNorms::kFreeze});
   freezer.FreezeGroups();
-  const at::Tensor mean = net->block->norm->running_mean.clone();
+  const at::Tensor mean = net.norm["running_mean"].clone();
   net->forward(at::randn({8, 4}));
-  EXPECT_FALSE(net->block->norm->weight.requires_grad());
-  EXPECT_FALSE(at::equal(net->block->norm->running_mean, mean));
+  EXPECT_FALSE(net.norm["weight"].requires_grad());
+  EXPECT_FALSE(at::equal(net.norm["running_mean"], mean));
 }
 
 TEST(ModelFreezerTest, FrozenLayersCanStayInEvaluationMode) {
@@ -173,16 +162,16 @@ TEST(ModelFreezerTest, FrozenLayersCanStayInEvaluationMode) {
                           .eval_frozen = true});
     freezer.FreezeGroups(1, 1);
     net->train();
-    EXPECT_FALSE(net->block->is_training());  // all in it is frozen
-    EXPECT_FALSE(net->block->dropout->is_training());
-    EXPECT_TRUE(net->stem->is_training());
+    EXPECT_FALSE(net.block->is_training());  // all in it is frozen
+    EXPECT_FALSE(net.dropout->is_training());
+    EXPECT_TRUE(net.stem->is_training());
     freezer.UnfreezeMatching("block.linear");
-    EXPECT_TRUE(net->block->is_training());
-    EXPECT_TRUE(net->block->linear->is_training());
-    EXPECT_FALSE(net->block->dropout->is_training());
+    EXPECT_TRUE(net.block->is_training());
+    EXPECT_TRUE(net.linear->is_training());
+    EXPECT_FALSE(net.dropout->is_training());
   }
   net->train();  // the freezer is gone
-  EXPECT_TRUE(net->block->dropout->is_training());
+  EXPECT_TRUE(net.dropout->is_training());
 }
 
 TEST(ModelFreezerTest, AFrozenParameterDoesNotMove) {
@@ -195,13 +184,13 @@ TEST(ModelFreezerTest, AFrozenParameterDoesNotMove) {
   update();
   ModelFreezer freezer(*net);
   freezer.FreezeMatching("stem");
-  const at::Tensor before = net->stem->weight.detach().clone();
+  const at::Tensor before = net.stem["weight"].detach().clone();
   update();
   update();
-  EXPECT_TRUE(at::equal(net->stem->weight, before));
+  EXPECT_TRUE(at::equal(net.stem["weight"], before));
   freezer.UnfreezeMatching("stem");
   update();
-  EXPECT_FALSE(at::equal(net->stem->weight, before));
+  EXPECT_FALSE(at::equal(net.stem["weight"], before));
 }
 
 TEST(ModelFreezerTest, StateBringsBackWhatWasFrozen) {
@@ -216,11 +205,11 @@ TEST(ModelFreezerTest, StateBringsBackWhatWasFrozen) {
   EXPECT_EQ(Names(resumed.TrainableParameters()),
             Names(freezer.TrainableParameters()));
   other->train();
-  EXPECT_TRUE(other->block->linear->is_training());
-  EXPECT_FALSE(other->block->norm->is_training());
-  EXPECT_FALSE(other->block->dropout->is_training());
+  EXPECT_TRUE(other.linear->is_training());
+  EXPECT_FALSE(other.norm->is_training());
+  EXPECT_FALSE(other.dropout->is_training());
 
-  torch::nn::Sequential stranger(torch::nn::Linear(1, 1));
+  TestSequential stranger{TestLinear(1, 1)};
   ModelFreezer strange(*stranger);
   EXPECT_THROW(strange.LoadState(freezer.SaveState()), std::invalid_argument);
 }

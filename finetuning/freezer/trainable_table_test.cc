@@ -1,16 +1,14 @@
 #include "finetuning/freezer/trainable_table.h"
 
 #include <gtest/gtest.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/dropout.h>
-#include <torch/nn/modules/linear.h>
+
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
 TEST(TrainableTableTest, HasOneLinePerLayerAndTheirSum) {
-  torch::nn::Sequential model(torch::nn::Linear(99, 100), torch::nn::Dropout(),
-                              torch::nn::Linear(100, 10));
+  TestSequential model{TestLinear(99, 100), TestDropout(), TestLinear(100, 10)};
   ModelFreezer freezer(*model, {.eval_frozen = true});
   freezer.FreezeGroups();
   EXPECT_EQ(TrainableTable(freezer),

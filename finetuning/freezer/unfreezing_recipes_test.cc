@@ -1,11 +1,9 @@
 #include "finetuning/freezer/unfreezing_recipes.h"
 
 #include <gtest/gtest.h>
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -32,8 +30,8 @@ class UnfreezingRecipesTest : public testing::Test {
     return rates;
   }
 
-  torch::nn::Sequential model_{torch::nn::Linear(2, 2), torch::nn::Linear(2, 2),
-                               torch::nn::ReLU(), torch::nn::Linear(2, 2)};
+  TestSequential model_{TestLinear(2, 2), TestLinear(2, 2), TestReLU(),
+                        TestLinear(2, 2)};
   ModelFreezer freezer_{*model_};
 };
 

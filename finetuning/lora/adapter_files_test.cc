@@ -5,11 +5,6 @@
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/normalization.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,6 +14,7 @@
 
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/or_throw.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -31,14 +27,27 @@ constexpr char kFolder[] = "finetuning/lora/testdata";
 // What we write of the same adapters; that script's `check` has peft read it.
 constexpr char kWritten[] = "finetuning/lora/testdata/written";
 
-class NetImpl : public torch::nn::Module {
- public:
-  NetImpl() {
-    register_module("embedding", embedding);
-    register_module("norm", norm);
-    register_module("conv", conv);
-    register_module("linear", linear);
-    register_module("head", head);
+TestCustom Module() {
+  const TestEmbedding embedding(7, 6);
+  const TestLayerNorm norm(6);
+  const TestConv2d conv(1, 2, 3, /*padding=*/1);
+  const TestLinear linear(12, 5), head(5, 2);
+  return TestCustom({.children = {{"embedding", embedding},
+                                  {"norm", norm},
+                                  {"conv", conv},
+                                  {"linear", linear},
+                                  {"head", head}},
+                     .forward = [=](const at::Tensor& tokens) {
+                       const at::Tensor image =
+                           norm(embedding(tokens)).unsqueeze(1);
+                       const at::Tensor features =
+                           conv(image).transpose(1, 2).flatten(2);
+                       return head(linear(features).mean(1).relu());
+                     }});
+}
+
+struct Net : TestCustom {
+  Net() : TestCustom(Module()) {
     const at::NoGradGuard no_gradients;
     for (const NamedTensor& item :
          OrThrow(ReadSafetensors(std::string(kFolder) + "/base.safetensors"))
@@ -50,19 +59,8 @@ class NetImpl : public torch::nn::Module {
       }
     }
   }
-  at::Tensor forward(const at::Tensor& tokens) {
-    const at::Tensor image = norm(embedding(tokens)).unsqueeze(1);
-    const at::Tensor features = conv(image).transpose(1, 2).flatten(2);
-    return head(linear(features).mean(1).relu());
-  }
-
-  torch::nn::Embedding embedding{7, 6};
-  torch::nn::LayerNorm norm{torch::nn::LayerNormOptions({6})};
-  torch::nn::Conv2d conv{torch::nn::Conv2dOptions(1, 2, 3).padding(1)};
-  torch::nn::Linear linear{12, 5}, head{5, 2};
   std::map<std::string, at::Tensor> test;
 };
-TORCH_MODULE(Net);
 
 std::string Bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -93,8 +91,8 @@ TEST(AdapterFilesTest, ComputesWhatPeftComputes) {
   EXPECT_THAT(lora.AdaptedLayers(), ElementsAre("embedding", "conv", "linear"));
   EXPECT_THAT(lora.OtherTrainedLayers(), ElementsAre("head"));
   LoadAdapters(kFolder, lora);
-  const at::Tensor outputs = net->test.at("test.outputs");
-  const at::Tensor tokens = net->test.at("test.tokens");
+  const at::Tensor outputs = net.test.at("test.outputs");
+  const at::Tensor tokens = net.test.at("test.tokens");
   EXPECT_TRUE(at::allclose(net->forward(tokens), outputs, 1e-5, 1e-6));
   lora.Merge();
   EXPECT_TRUE(at::allclose(net->forward(tokens), outputs, 1e-5, 1e-6));
@@ -117,8 +115,8 @@ TEST(AdapterFilesTest, WritesWhatPeftReads) {
 }
 
 TEST(AdapterFilesTest, NamesThatAreTheEndOfOthersAreWrittenExactly) {
-  torch::nn::ModuleList inner(torch::nn::Linear(2, 2));
-  torch::nn::ModuleList model(torch::nn::Linear(2, 2), inner);
+  const TestSequential inner{TestLinear(2, 2)};
+  const TestSequential model{TestLinear(2, 2), inner};
   const Lora lora(*model, {.targets = {"0"}});
   const std::string folder = NewFolder("ambiguous");
   SaveAdapters(lora, folder);

@@ -1,3 +1,5 @@
+// Includes torch::nn: Lora exchanges the member `weight` of its layers, so the
+// layers are members of their own types here, as a user has them.
 #include "finetuning/lora/lora.h"
 
 #include <ATen/Context.h>

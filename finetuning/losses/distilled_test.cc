@@ -4,12 +4,12 @@
 #include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include "trainer/data/batch.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -31,8 +31,8 @@ class NoLoop final : public StepContext {
 // The labels say nothing; what is learnt comes from the teacher.
 TEST(DistilledTest, TheStudentLearnsWhatTheTeacherKnows) {
   at::manual_seed(1);
-  torch::nn::Linear teacher(8, 3);
-  torch::nn::Linear student(8, 3);
+  TestLinear teacher(8, 3);
+  TestLinear student(8, 3);
   const at::Tensor x = at::randn({256, 8});
   const at::Tensor known = teacher->forward(x).argmax(1).detach();
   bool asked_with_gradients = false;
@@ -41,7 +41,7 @@ TEST(DistilledTest, TheStudentLearnsWhatTheTeacherKnows) {
                 [&](const at::Tensor& input) {
                   const at::Tensor logits = teacher->forward(input);
                   asked_with_gradients |= logits.requires_grad();
-                  return logits * 10;
+                  return logits.mul(10);
                 },
                 {.temperature = 2, .alpha = 1}, {{"accuracy", Accuracy()}});
   EXPECT_EQ(task->State().size(), 2);
@@ -61,7 +61,7 @@ TEST(DistilledTest, TheStudentLearnsWhatTheTeacherKnows) {
 }
 
 TEST(DistilledTest, NeedsATeacher) {
-  EXPECT_THROW(Distilled(torch::nn::Linear(2, 2), nullptr), c10::ValueError);
+  EXPECT_THROW(Distilled(TestLinear(2, 2), nullptr), c10::ValueError);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "finetuning/warm_start/warm_start.h"
 
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -9,12 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <torch/nn/module.h>
 
 #include <fstream>
 
 #include "finetuning/warm_start/export_model.h"
 #include "trainer/checkpoint/sharded_safetensors.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -25,13 +25,14 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Shapes = WarmStartOptions::Shapes;
 
-class Net : public torch::nn::Module {
- public:
-  explicit Net(int64_t classes = 3)
-      : body(register_parameter("body", at::zeros({4, 2}))),
-        head(register_parameter("head", at::zeros({classes, 4}))),
-        mean(register_buffer("mean", at::zeros({4}))) {}
-  at::Tensor body, head, mean;
+struct Net {
+  explicit Net(int64_t classes = 3) : head(at::zeros({classes, 4})) {}
+  torch::nn::Module& operator*() { return *module; }
+
+  at::Tensor body = at::zeros({4, 2}), head, mean = at::zeros({4});
+  TestCustom module{
+      TestModuleParts{.parameters = {{"body", body}, {"head", head}},
+                      .buffers = {{"mean", mean}}}};
 };
 
 std::string Scratch(const std::string& name) {
@@ -67,7 +68,7 @@ TEST(WarmStartTest, FillsAModuleFromAFileAndFromShards) {
   for (const std::string& path :
        {file, folder, folder + "/model.safetensors.index.json"}) {
     Net net;
-    const auto report = WarmStart(path, net, {.rename = {kNet}});
+    const auto report = WarmStart(path, *net, {.rename = {kNet}});
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(Describe(*report), "3 tensors loaded");
     EXPECT_TRUE(at::equal(net.body, Weights()[0].tensor)) << path;
@@ -86,7 +87,7 @@ TEST(WarmStartTest, StrictListsAllThatDoesNotMatchAndChangesNothing) {
                   path)
                   .ok());
   EXPECT_THAT(
-      Refusal(WarmStart(path, net)),
+      Refusal(WarmStart(path, *net)),
       AllOf(HasSubstr(path), HasSubstr("body: Float [4, 2] from Float [4, 3]"),
             HasSubstr("mean: Float [4] from Long [4]"),
             HasSubstr("1 missing from the file:\n  head"),
@@ -179,13 +180,13 @@ TEST(WarmStartTest, RulesAndFilesThatAreNoneAreNamed) {
   Net net;
   const std::string path = Scratch("rules.safetensors");
   ASSERT_TRUE(ExportSafetensors(Weights(), path).ok());
-  EXPECT_THAT(Refusal(WarmStart(path, net, {.rename = {{"^model", ""}}})),
+  EXPECT_THAT(Refusal(WarmStart(path, *net, {.rename = {{"^model", ""}}})),
               AllOf(HasSubstr(path), HasSubstr("\"^model\": matches none")));
-  EXPECT_THAT(Refusal(WarmStart("/not/there.safetensors", net)),
+  EXPECT_THAT(Refusal(WarmStart("/not/there.safetensors", *net)),
               HasSubstr("/not/there.safetensors"));
   const std::string text = Scratch("text.safetensors");
   std::ofstream(text) << "this is no such file";
-  EXPECT_THAT(Refusal(WarmStart(text, net)), HasSubstr(text));
+  EXPECT_THAT(Refusal(WarmStart(text, *net)), HasSubstr(text));
 }
 
 TEST(ExportModelTest, WritesWhatItReads) {
@@ -196,14 +197,14 @@ TEST(ExportModelTest, WritesWhatItReads) {
                 {.rename = {kNet}})
           .ok());
   const std::string path = Scratch("export.safetensors");
-  ASSERT_TRUE(ExportSafetensors(net, path, {.rename = {{"^", "net."}}}).ok());
+  ASSERT_TRUE(ExportSafetensors(*net, path, {.rename = {{"^", "net."}}}).ok());
   const auto read = ReadShardedSafetensors(path);
   ASSERT_EQ(read.value().size(), 3);
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ((*read)[i].name, Weights()[i].name);
     EXPECT_TRUE(at::equal((*read)[i].tensor, Weights()[i].tensor));
   }
-  ASSERT_TRUE(ExportSafetensors(net, path, {.float_type = at::kHalf}).ok());
+  ASSERT_TRUE(ExportSafetensors(*net, path, {.float_type = at::kHalf}).ok());
   EXPECT_EQ(ReadShardedSafetensors(path).value()[0].tensor.scalar_type(),
             at::kHalf);
 }
@@ -211,7 +212,7 @@ TEST(ExportModelTest, WritesWhatItReads) {
 TEST(ExportModelTest, RefusesWhatCannotBeWritten) {
   Net net;
   const auto refusal = [&](const ExportOptions& options) {
-    return std::string(ExportSafetensors(net, "out", options).message());
+    return std::string(ExportSafetensors(*net, "out", options).message());
   };
   EXPECT_THAT(refusal({.rename = {{"^bdy", ""}}}), HasSubstr("\"^bdy\""));
   EXPECT_THAT(refusal({.float_type = at::kLong}), HasSubstr("Long"));

@@ -2,7 +2,6 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "trainer/checkpoint/store.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/param_groups.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -21,7 +21,7 @@ class ReadmeTest : public ::testing::Test {
  protected:
   // The examples name files without a folder.
   void SetUp() override { std::filesystem::current_path(::testing::TempDir()); }
-  torch::nn::Linear model{2, 1};
+  TestLinear model{2, 1};
 };
 
 TEST_F(ReadmeTest, Checkpoints) {

@@ -4,11 +4,9 @@
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -45,13 +43,8 @@ std::string ErrorOf(const Call& call) {
 }
 
 TEST(ParamGroupRulesTest, HeaderExample) {
-  struct Model : torch::nn::Module {
-    Model() {
-      register_module("norm", torch::nn::BatchNorm1d(3));
-      register_module("head", torch::nn::Linear(3, 2));
-    }
-  };
-  const auto model = std::make_shared<Model>();
+  const TestCustom model(
+      {.children = {{"norm", TestBatchNorm1d(3)}, {"head", TestLinear(3, 2)}}});
   ParamGroups groups = NoDecayForBiasAndNorm(*model);
   groups = OverrideByName(groups, {{"head.*", {{"lr", 1e-2}}}});
   AdamW optimizer(groups, {.lr = 1e-3, .weight_decay = 0.05});

@@ -3,8 +3,8 @@
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
+
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -21,7 +21,7 @@ std::vector<std::string> Names(const ParamGroup& group) {
 at::Tensor Parameter() { return at::ones({2}).requires_grad_(); }
 
 TEST(ParamGroupsTest, AModulesTrainableParametersByName) {
-  torch::nn::Sequential model(torch::nn::Linear(2, 3), torch::nn::Linear(3, 1));
+  TestSequential model{TestLinear(2, 3), TestLinear(3, 1)};
   model->parameters()[0].requires_grad_(false);
   const ParamGroups groups(*model);
   ASSERT_EQ(groups.groups().size(), 1);

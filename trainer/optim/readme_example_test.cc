@@ -4,19 +4,19 @@
 #include <ATen/ops/_foreach_sign.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/list_optimizer.h"
 #include "trainer/optim/optimizer_testing.h"
 #include "trainer/optim/param_group_rules.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
 TEST(ReadmeExampleTest, OwnLoop) {
-  torch::nn::Linear model(4, 1);
+  TestLinear model(4, 1);
   const at::Tensor input = at::randn({16, 4}), target = input.sum(1, true);
   const auto loss_of = [&] {
     return model->forward(input).sub(target).square().mean();

@@ -4,8 +4,6 @@
 #include <ATen/ops/mse_loss.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/linear.h>
 
 #include <functional>
 #include <limits>
@@ -20,6 +18,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -46,7 +45,7 @@ class LineTask final : public TaskOf<Example> {
   }
 
  private:
-  torch::nn::Linear line_{3, 1};
+  TestLinear line_{3, 1};
   AdamW optimizer_{*line_, {}};
   Losses loss_;
 };
@@ -117,7 +116,7 @@ TEST(FirstErrorsTest, LossWithoutGradient) {
 }
 
 TEST(FirstErrorsTest, ModelWithoutParameters) {
-  torch::nn::ReLU relu;
+  TestReLU relu;
   EXPECT_THAT(MessageOf([&] { AdamW optimizer(*relu, {}); }),
               HasSubstr("there are no parameters to train"));
 }

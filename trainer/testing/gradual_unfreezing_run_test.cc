@@ -4,9 +4,6 @@
 #include <ATen/ops/rand.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include <filesystem>
 #include <memory>
@@ -20,6 +17,7 @@
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/supervised.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -27,11 +25,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-torch::nn::Sequential Model() {
+TestSequential Model() {
   at::manual_seed(3);
-  return torch::nn::Sequential(
-      torch::nn::Linear(3, 4), torch::nn::BatchNorm1d(4),
-      torch::nn::Linear(4, 4), torch::nn::Linear(4, 1));
+  return TestSequential{TestLinear(3, 4), TestBatchNorm1d(4), TestLinear(4, 4),
+                        TestLinear(4, 1)};
 }
 
 DatasetPtr Data() {
@@ -66,7 +63,7 @@ struct Program {
                     .schedule = Cosine()});
   }
 
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   ModelFreezer freezer{*model,
                        {.batch_norms = BatchNorms::kFreezeWithStatistics}};
   std::unique_ptr<AdamW> optimizer;
@@ -91,7 +88,7 @@ TEST(GradualUnfreezingRunTest, UnfreezesInItsEpochs) {
   program.trainer->Add(On<EpochEnd>([&](const EpochEnd&, Control&) {
     stem_moved.push_back(!at::equal(stem, stem_before));
     middle_moved.push_back(!at::equal(middle, middle_before));
-    EXPECT_FALSE(program.model->ptr(1)->is_training());
+    EXPECT_FALSE(program.model->children()[1]->is_training());
   }));
   program.Train(EmptyFolder("moves"));
   EXPECT_THAT(stem_moved, ElementsAre(false, false, true, true));
@@ -124,7 +121,7 @@ TEST(GradualUnfreezingRunTest, AResumedRunIsTheSameToTheBit) {
 
 // As finetuning/README.md has it.
 TEST(GradualUnfreezingRunTest, OneGroupAtATime) {
-  torch::nn::Sequential model = Model();
+  TestSequential model = Model();
   ModelFreezer freezer(*model);
   freezer.FreezeGroups();
   AdamW optimizer(*model, {.lr = 1e-2});

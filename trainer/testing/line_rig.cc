@@ -2,13 +2,13 @@
 
 #include <ATen/Context.h>
 #include <ATen/ops/randn.h>
-#include <torch/nn/modules/linear.h>
 
 #include "backends/make_backend.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/supervised.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 
@@ -20,13 +20,13 @@ DatasetPtr LinePoints(int64_t size) {
 
 struct LineRig::Parts {
   Parts(double lr, Backend* backend)
-      : model((at::manual_seed(1), torch::nn::Linear(3, 1))),
+      : model((at::manual_seed(1), TestLinear(3, 1))),
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
         own(backend == nullptr ? MakeBackend("sp") : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
                 backend == nullptr ? *own : *backend) {}
 
-  torch::nn::Linear model;
+  TestLinear model;
   AdamW optimizer;
   std::unique_ptr<Backend> own;
   Trainer trainer;
@@ -39,7 +39,7 @@ LineRig::~LineRig() = default;
 Trainer& LineRig::trainer() { return parts_->trainer; }
 Optimizer& LineRig::optimizer() { return parts_->optimizer; }
 at::Tensor LineRig::weight() const {
-  return parts_->model->weight.detach().clone();
+  return parts_->model["weight"].detach().clone();
 }
 
 }  // namespace trainyard

@@ -5,8 +5,6 @@
 #include <ATen/ops/mse_loss.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/linear.h>
 
 #include <filesystem>
 #include <memory>
@@ -22,6 +20,7 @@
 #include "trainer/error_message.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -53,9 +52,9 @@ class NoisyTask final : public TaskOf<Example> {
   }
 
  private:
-  torch::nn::Linear first_{3, 4};
-  torch::nn::BatchNorm1d norm_{4};
-  torch::nn::Linear second_{4, 1};
+  TestLinear first_{3, 4};
+  TestBatchNorm1d norm_{4};
+  TestLinear second_{4, 1};
 
  public:
   AdamW body{*first_, {.lr = 0.05}}, head{*second_, {.lr = 0.05}};

@@ -6,7 +6,6 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/step_runner.h"
 #include "trainer/task.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
@@ -32,8 +32,6 @@ enum class MeanOver { kSamples, kTokens };
 class TokenTask final : public TaskOf<TokenBatch> {
  public:
   explicit TokenTask(MeanOver over) : over_(over) {
-    at::manual_seed(3);
-    model_ = torch::nn::Linear(4, 1);
     AddModel("model", model_.ptr());
   }
 
@@ -46,7 +44,7 @@ class TokenTask final : public TaskOf<TokenBatch> {
   }
   StepOutput EvalStep(const TokenBatch&, StepContext&) override { return {}; }
 
-  torch::nn::Linear model_{nullptr};
+  TestLinear model_{(at::manual_seed(3), 4), 1};
 
  private:
   MeanOver over_;
@@ -63,7 +61,7 @@ at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
   at::Tensor gradient;
   // What the update uses: the accumulated gradient by the window's divisor.
   callbacks.Add(On<GradientsReady>([&](const GradientsReady& e, Control&) {
-    gradient = task.model_->weight.grad().div(e.divisor);
+    gradient = task.model_["weight"].grad().div(e.divisor);
   }));
   const auto batches = static_cast<int64_t>(sizes.size());
   StepState state{.grad_accum_steps = batches};

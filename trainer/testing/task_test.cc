@@ -6,7 +6,6 @@
 #include <ATen/ops/mse_loss.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@
 #include "trainer/data/sampler.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -98,7 +98,7 @@ class LoggingTask final : public TaskOf<Example>, public Callback {
   }
 
   Log& log_;
-  torch::nn::Linear line_{3, 1};
+  TestLinear line_{3, 1};
   AdamW optimizer_{*line_, {.lr = 0.1}};
 };
 
@@ -188,7 +188,7 @@ class TwoOptimizers : public TaskOf<Example> {
   }
 
  private:
-  torch::nn::Linear a_{3, 1}, b_{3, 1};
+  TestLinear a_{3, 1}, b_{3, 1};
 
  public:
   AdamW first{*a_, {.lr = 8}}, second{*b_, {.lr = 8}};
@@ -299,7 +299,7 @@ class Worst final : public DatasetTaskOf<Example> {
 };
 
 TEST(TaskTest, AWholeDatasetMayBeEvaluatedAtOnce) {
-  torch::nn::Linear line(3, 1);
+  TestLinear line(3, 1);
   AdamW optimizer(*line, {});
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<Worst>(), optimizer, *backend);

@@ -4,7 +4,6 @@
 #include <ATen/ops/mse_loss.h>
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -99,7 +99,8 @@ class ReducedTask final : public TaskOf<Example> {
     return {.loss = at::mse_loss(line_->forward(batch.input), batch.target)};
   }
   StepOutput EvalStep(const Example& batch, StepContext&) override {
-    const at::Tensor error = (line_->forward(batch.input) - batch.target).abs();
+    const at::Tensor error =
+        line_->forward(batch.input).sub(batch.target).abs();
     return {.loss = error.mean(),
             .metrics = {{"largest", error.max()},
                         {"median", error},
@@ -114,7 +115,7 @@ class ReducedTask final : public TaskOf<Example> {
   }
 
  private:
-  torch::nn::Linear line_{(at::manual_seed(1), 3), 1};
+  TestLinear line_{(at::manual_seed(1), 3), 1};
   AdamW optimizer_{*line_};
 };
 

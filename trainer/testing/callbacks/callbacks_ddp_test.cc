@@ -4,9 +4,6 @@
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +13,6 @@
 #include <vector>
 
 #include "backends/make_backend.h"
-#include "backends/sync_batch_norm.h"
 #include "callbacks/lr_finder/learning_rate_finder.h"
 #include "callbacks/predictions/predictions_to_file.h"
 #include "callbacks/setup/convert_sync_batch_norm.h"
@@ -27,6 +23,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/supervised.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -102,7 +99,7 @@ TEST(SaveBestDdpTest, AFailureOfTheFirstEndsAll) {
 TEST(ModelEmaDdpTest, AllHaveTheBestAverages) {
   const std::string folder = NewFolder("best_ema");
   at::manual_seed(1);
-  torch::nn::Linear model(3, 1);
+  TestLinear model(3, 1);
   AdamW optimizer(*model, {.lr = 0.1});
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, Ddp());
   ModelEma& ema = trainer.Add(ModelEma(*model, {.decay = {.decay = 0.5}}));
@@ -115,7 +112,7 @@ TEST(ModelEmaDdpTest, AllHaveTheBestAverages) {
   EXPECT_TRUE(SameOnAll(at::tensor(losses, at::kDouble)));
   const at::Tensor average = ema.ema().State()[1].tensor;  // "weight"
   EXPECT_TRUE(SameOnAll(average));
-  EXPECT_TRUE(at::equal(model->weight, average));
+  EXPECT_TRUE(at::equal(model["weight"], average));
 }
 
 // Index and prediction of each line.
@@ -180,11 +177,12 @@ TEST(LearningRateFinderDdpTest, AllMeasureTheSame) {
 }
 
 TEST(ConvertSyncBatchNormDdpTest, ConvertsBeforeTheRun) {
-  torch::nn::Sequential model(torch::nn::BatchNorm1d(3));
+  TestSequential model{TestBatchNorm1d(3)};
   LineRig rig(/*lr=*/0.1, &Ddp());
   rig.trainer().Add(ConvertSyncBatchNorm(model.ptr(), Ddp()));
   rig.trainer().Evaluate(LinePoints(4));
-  EXPECT_NE(model->ptr(0)->as<SyncBatchNormImpl>(), nullptr);
+  EXPECT_THAT(model->children()[0]->name(),
+              ::testing::HasSubstr("SyncBatchNorm"));
 }
 
 }  // namespace

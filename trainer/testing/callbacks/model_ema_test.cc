@@ -4,7 +4,6 @@
 #include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <filesystem>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/supervised.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -26,7 +26,7 @@ const ModelEmaOptions kOptions = {.decay = {.decay = 0.75}};
 
 // A Linear(3, 1) that learns a line.
 struct PlainRig {
-  torch::nn::Linear model{(at::manual_seed(1), torch::nn::Linear(3, 1))};
+  TestLinear model{(at::manual_seed(1), TestLinear(3, 1))};
   AdamW optimizer{*model, {.lr = 0.1, .weight_decay = 0}};
   std::unique_ptr<Backend> backend = MakeBackend("sp");
   Trainer trainer{Supervised(model, MeanSquaredError()), optimizer, *backend};
@@ -60,7 +60,7 @@ TEST(ModelEmaTest, MovesOncePerUpdate) {
   rig.trainer.Train(Options());
   EXPECT_EQ(rig.ema.ema().updates(), 6);
   EXPECT_TRUE(at::equal(rig.average(), by_hand.State()[1].tensor));
-  EXPECT_FALSE(at::equal(rig.average(), rig.model->weight));
+  EXPECT_FALSE(at::equal(rig.average(), rig.model["weight"]));
 }
 
 TEST(ModelEmaTest, IsEvaluatedBesideTheModel) {
@@ -95,7 +95,7 @@ TEST(ModelEmaTest, IsEvaluatedOnlyIfAskedFor) {
 TEST(ModelEmaTest, TheBestAveragesAreKept) {
   PlainRig rig;
   Trainer& trainer = rig.trainer;
-  torch::nn::Linear& model = rig.model;
+  TestLinear& model = rig.model;
   const std::string run_dir = ::testing::TempDir() + "/best_ema";
   std::filesystem::remove_all(run_dir);
   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
@@ -103,12 +103,12 @@ TEST(ModelEmaTest, TheBestAveragesAreKept) {
                                                 .metric = "ema_eval_loss"}));
   at::Tensor average;
   trainer.Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
-    if (e.name == "ema_eval") average = model->weight.detach().clone();
+    if (e.name == "ema_eval") average = model["weight"].detach().clone();
   }));
   trainer.Train(Options());
   // It still learns: the last averages are the best.
   EXPECT_TRUE(std::filesystem::exists(run_dir + "/best/step-6.safetensors"));
-  EXPECT_TRUE(at::equal(model->weight, average));
+  EXPECT_TRUE(at::equal(model["weight"], average));
 }
 
 TEST(ModelEmaTest, MayBeTheModelAtTheEnd) {
@@ -116,7 +116,7 @@ TEST(ModelEmaTest, MayBeTheModelAtTheEnd) {
   options.apply_at_end = true;
   Rig rig(options);
   rig.trainer.Train(Options());
-  EXPECT_TRUE(at::equal(rig.model->weight, rig.average()));
+  EXPECT_TRUE(at::equal(rig.model["weight"], rig.average()));
 }
 
 TEST(ModelEmaTest, ARunThatGoesOnEndsAsIfItHadNeverStopped) {
@@ -144,7 +144,7 @@ TEST(ModelEmaTest, ARunThatGoesOnEndsAsIfItHadNeverStopped) {
 }
 
 TEST(ModelEmaTest, RefusesBadOptionsByName) {
-  const torch::nn::Linear model(3, 1);
+  const TestLinear model(3, 1);
   EXPECT_THROW(ModelEma(*model, {.prefix = ""}), std::invalid_argument);
   EXPECT_THROW(ModelEma(*model, {.decay = {.decay = 2}}),
                std::invalid_argument);
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(ModelEma, CallbackConformanceTest,
                          ::testing::Values(CallbackCase{
                              "ModelEma",
                              [](SecondsClock) {
-                               static const torch::nn::Linear model(3, 1);
+                               static const TestLinear model(3, 1);
                                return std::make_unique<ModelEma>(*model);
                              }}),
                          CallbackCaseName);
