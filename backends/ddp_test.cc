@@ -1,6 +1,6 @@
 #include "backends/ddp.h"
 
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -85,9 +85,9 @@ TEST(DdpTest, GradientsAreTheMeanOnlyAtTheEndOfAWindow) {
     SGD sgd({w}, {.lr = 1});
     backend->Prepare({{"net", {{"w", w}}}});
     for (int window = 0; window < 3; ++window) {
-      backend->Backward(w.sum() * Own(*backend), {.sync = false});
+      backend->Backward(w.sum().mul(Own(*backend)), {.sync = false});
       EXPECT_EQ(First(w.grad()), Own(*backend));
-      backend->Backward(w.sum() * 2, {});
+      backend->Backward(w.sum().mul(2), {});
       EXPECT_EQ(First(w.grad()), 3.5);
       sgd.ZeroGrad();
     }
@@ -142,7 +142,7 @@ TEST(DdpTest, ParametersMayBeUnusedIfAskedFor) {
   const at::Tensor never = Param(1);
   const ModelTensors model{"net", {{"a", a}, {"b", b}, {"never", never}}};
   const auto loss = [&](const Backend& backend) {
-    return backend.rank() == 0 ? a.sum() + b.sum() * 4 : a.sum();
+    return backend.rank() == 0 ? a.sum().add(b.sum(), 4) : a.sum();
   };
   {
     const auto strict = MakeDdp();
@@ -171,7 +171,7 @@ TEST(DdpTest, AStaticGraphMayLeaveParametersUnused) {
   const at::Tensor never = Param(1);
   backend->Prepare({{"net", {{"a", a}, {"never", never}}}});
   for (int step = 0; step < 4; ++step) {
-    backend->Backward(a.sum() * Own(*backend), {});
+    backend->Backward(a.sum().mul(Own(*backend)), {});
     EXPECT_EQ(First(a.grad()), 1.5) << step;
     a.mutable_grad().reset();
     never.mutable_grad().reset();
@@ -190,11 +190,11 @@ TEST(DdpTest, TrainsSeveralModels) {
   for (int step = 0; step < 3; ++step) {
     g_sgd.ZeroGrad();
     d_sgd.ZeroGrad();
-    backend->Backward(d.sum() * Own(*backend), {.weight = Own(*backend)});
+    backend->Backward(d.sum().mul(Own(*backend)), {.weight = Own(*backend)});
     EXPECT_EQ(backend->FinishGradients(d_sgd), 1.5);
     EXPECT_EQ(First(d.grad()), 1.5);
     EXPECT_FALSE(g.grad().defined());
-    backend->Backward((g.sum() + d.sum()) * Own(*backend), {});
+    backend->Backward(g.sum().add(d.sum()).mul(Own(*backend)), {});
     EXPECT_EQ(First(g.grad()), 1.5);
     EXPECT_EQ(First(d.grad()), 3);
   }
@@ -209,7 +209,7 @@ TEST(DdpTest, FollowsWhatIsFrozen) {
   backend->Prepare({{"net", {{"body", body}, {"head", head}}}});
   for (const bool trained : {false, true, false}) {
     body.requires_grad_(trained);
-    backend->Backward((head * body).sum() * Own(*backend), {});
+    backend->Backward(head.mul(body).sum().mul(Own(*backend)), {});
     EXPECT_EQ(First(head.grad()), 1.5);
     EXPECT_EQ(body.grad().defined() ? First(body.grad()) : 0,
               trained ? 1.5 : 0);
@@ -227,7 +227,7 @@ TEST(DdpTest, RanksSkipAStepTogether) {
   backend->Prepare({{"net", {{"w", w}}}});
   const double factor =
       backend->rank() == 1 ? std::numeric_limits<double>::infinity() : 1;
-  backend->Backward(w.sum() * factor, {});
+  backend->Backward(w.sum().mul(factor), {});
   backend->FinishGradients(sgd);
   EXPECT_FALSE(backend->Update(sgd, {}));
   sgd.ZeroGrad();

@@ -1,5 +1,5 @@
 #include <ATen/Context.h>
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>

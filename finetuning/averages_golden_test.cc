@@ -45,7 +45,7 @@ class Moving {
   torch::nn::Module& operator*() { return *module_; }
   void Move(int update) {
     const at::NoGradGuard no_gradients;
-    for (const at::Tensor& tensor : {w, m}) {
+    for (const at::Tensor& tensor : {w_, m_}) {
       for (int64_t i = 0; i < tensor.numel(); ++i) {
         tensor[i] = std::sin(0.37 * update + static_cast<double>(i)) +
                     static_cast<double>(i) / 4;
@@ -54,9 +54,9 @@ class Moving {
   }
 
  private:
-  at::Tensor w = at::zeros({5}), m = at::zeros({3});
+  at::Tensor w_ = at::zeros({5}), m_ = at::zeros({3});
   TestCustom module_{
-      TestModuleParts{.parameters = {{"w", w}}, .buffers = {{"m", m}}}};
+      TestModuleParts{.parameters = {{"w", w_}}, .buffers = {{"m", m_}}}};
 };
 
 // w, then m.

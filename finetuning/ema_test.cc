@@ -3,16 +3,11 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/jit/api/module.h>
 
 #include <stdexcept>
 
-#include "trainer/script_model.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
@@ -158,25 +153,6 @@ TEST(EmaTest, FollowsAModelThatMoves) {
   const at::Tensor now = model->named_parameters()["0.weight"].detach();
   EXPECT_TRUE(at::allclose(Find(ema, "0.weight"), before.add(now).div(2), 1e-12,
                            1e-12));
-}
-
-TEST(EmaTest, AveragesTorchScript) {
-  torch::jit::Module module("line");
-  module.register_parameter("w", at::zeros({2}).requires_grad_(),
-                            /*is_buffer=*/false);
-  module.register_buffer("seen", at::zeros({1}));
-  const ScriptModel model(module);
-  Ema ema(model, {.decay = 0.75});
-  {
-    const at::NoGradGuard no_gradients;
-    for (const NamedTensor& item : model.Parameters()) item.tensor.fill_(4);
-    for (const NamedTensor& item : model.Buffers()) item.tensor.fill_(8);
-  }
-  ema.Update();
-  EXPECT_TRUE(at::equal(Find(ema, "w"), at::ones({2})));
-  EXPECT_TRUE(at::equal(Find(ema, "seen"), at::full({1}, 2.0F)));
-  const Ema::Swap swapped(ema);
-  EXPECT_TRUE(at::equal(module.attr("w").toTensor(), at::ones({2})));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // What users of several processes call: Gather, MainRankFirst and the rest.
 #include "backends/processes/gather.h"
 
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
@@ -79,12 +79,12 @@ TEST(GatherTest, NestedBatchesKeepTheirShape) {
   const at::Tensor expected = AllRows(all->num_processes());
   using Nested =
       std::tuple<std::map<std::string, std::vector<at::Tensor>>, Example>;
-  const Nested nested = {{{"a", {mine, mine + 1}}, {"b", {}}},
-                         {.input = mine, .target = mine * 2}};
+  const Nested nested = {{{"a", {mine, mine.add(1)}}, {"b", {}}},
+                         {.input = mine, .target = mine.mul(2)}};
   const auto [map, example] = Gather(*all, nested);
-  EXPECT_TRUE(at::equal(map.at("a").at(1), expected + 1));
+  EXPECT_TRUE(at::equal(map.at("a").at(1), expected.add(1)));
   EXPECT_TRUE(map.at("b").empty());
-  EXPECT_TRUE(at::equal(example.target, expected * 2));
+  EXPECT_TRUE(at::equal(example.target, expected.mul(2)));
 }
 
 TEST(RankOrderTest, TheMainRankGoesFirst) {

@@ -1,6 +1,6 @@
 #include "backends/processes/group_collectives.h"
 
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -69,7 +69,7 @@ TEST(GroupCollectivesTest, ReducesEveryTypeAndLayout) {
   }
   at::Tensor turned = at::arange(6).reshape({2, 3}).t();
   rank.all().AllReduce(turned, ReduceOp::kSum);
-  EXPECT_TRUE(at::equal(turned, n * at::arange(6).reshape({2, 3}).t()));
+  EXPECT_TRUE(at::equal(turned, at::arange(6).reshape({2, 3}).t().mul(n)));
   at::Tensor low = at::full({}, rank.rank());
   rank.all().AllReduce(low, ReduceOp::kMin);
   EXPECT_EQ(low.item<int64_t>(), 0);

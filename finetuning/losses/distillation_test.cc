@@ -1,6 +1,6 @@
 #include "finetuning/losses/distillation.h"
 
-#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/randint.h>

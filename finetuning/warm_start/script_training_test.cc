@@ -4,8 +4,11 @@
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/api/module.h>
@@ -103,6 +106,26 @@ TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   ASSERT_TRUE(WriteSafetensors(folder + "/outputs.safetensors",
                                {{"inputs", inputs}, {"outputs", outputs}})
                   .ok());
+}
+
+TEST(ScriptTrainingTest, ItsParametersAndBuffersAreAveraged) {
+  torch::jit::Module module("line");
+  module.register_parameter("w", at::zeros({2}).requires_grad_(),
+                            /*is_buffer=*/false);
+  module.register_buffer("seen", at::zeros({1}));
+  const ScriptModel model(module);
+  Ema ema(model, {.decay = 0.75});
+  {
+    const at::NoGradGuard no_gradients;
+    for (const NamedTensor& item : model.Parameters()) item.tensor.fill_(4);
+    for (const NamedTensor& item : model.Buffers()) item.tensor.fill_(8);
+  }
+  ema.Update();
+  const Weights averages = Copied(ema.State());
+  EXPECT_TRUE(at::equal(averages.at("w"), at::ones({2})));
+  EXPECT_TRUE(at::equal(averages.at("seen"), at::full({1}, 2.0F)));
+  const Ema::Swap swapped(ema);
+  EXPECT_TRUE(at::equal(module.attr("w").toTensor(), at::ones({2})));
 }
 
 TEST(ScriptTrainingTest, ExportNamesAFileThatCannotBeWritten) {
