@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/modules.h"
 

@@ -1,4 +1,5 @@
 // The trainer over several processes: the same run as on one, sample by sample.
+#include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/mse_loss.h>
