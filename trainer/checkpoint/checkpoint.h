@@ -32,7 +32,8 @@ struct Checkpoint {
   // safetensors file of that name, or several if several processes write.
   // Groups are called [A-Za-z0-9_][A-Za-z0-9._-]*, but not "state".
   std::map<std::string, std::vector<NamedTensor>> tensors = {};
-  // Everything else, by part. A name has no slash.
+  // Everything else, by part. A name has no slash. Tensors with NaN are not
+  // saved, except in the part "gradients".
   std::map<std::string, State> parts = {};
   // The latest evaluation: what "best" is decided by.
   std::map<std::string, double> metrics = {};

@@ -12,6 +12,7 @@
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/format/shard_index.h"
 #include "trainer/checkpoint/format/states.h"
+#include "trainer/checkpoint/parts/has_nan.h"
 #include "trainer/checkpoint/safetensors_tensor.h"
 #include "trainer/state_tensor.h"
 
@@ -24,6 +25,11 @@ using Tensors = std::vector<NamedTensor>;
 
 std::string StateName(int rank, const char* ending) {
   return absl::StrFormat("state-r%05d.%s", rank, ending);
+}
+
+// Gradients in fp16 overflow now and then: their scaler drops them.
+bool MayHaveNan(const std::string& group, std::string_view name) {
+  return group == kStateGroup && name.starts_with("gradients/");
 }
 
 absl::StatusOr<pb::FileEntry> WriteTensors(
@@ -44,6 +50,11 @@ absl::StatusOr<pb::FileEntry> WriteTensors(
         absl::StatusOr<at::Tensor> host = HostBytes(*by_name[entry.name]);
         if (!host.ok()) return host.status();
         bytes = *std::move(host);
+        if (!MayHaveNan(group, entry.name) && HasNan(bytes)) {
+          return absl::FailedPreconditionError(absl::StrCat(
+              "tensor ", QuotedName(entry.name), " of ", QuotedName(group),
+              " contains NaN; the checkpoints before it stay"));
+        }
         return bytes.const_data_ptr();
       });
   if (file.ok()) file->set_group(group);

@@ -34,7 +34,8 @@ std::vector<int> WritersOf(const std::vector<NamedTensor>& tensors,
                            int world_size);
 
 // Each tensor is written by one process, and all by all of them together; parts
-// by each. InvalidArgument for names that cannot be.
+// by each. InvalidArgument for names that cannot be; FailedPrecondition for a
+// tensor that contains NaN.
 absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
     const Checkpoint& checkpoint, const ShareOf& share, StepWriter& writer);
 

@@ -63,7 +63,7 @@ class CheckpointStore {
   ~CheckpointStore();
 
   // After an error, what was there is there still. A step that is there already
-  // is replaced.
+  // is replaced. FailedPrecondition, naming the tensor, if one contains NaN.
   // Collective: all ranks must call it, and all get the same answer.
   absl::Status Save(const Checkpoint& checkpoint);
 
