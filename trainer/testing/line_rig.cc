@@ -4,7 +4,7 @@
 #include <ATen/ops/randn.h>
 #include <torch/nn/modules/linear.h>
 
-#include "backends/make_backend.h"
+#include "backends/single_process.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
@@ -22,7 +22,8 @@ struct LineRig::Parts {
   Parts(double lr, Backend* backend)
       : model((at::manual_seed(1), torch::nn::Linear(3, 1))),
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
-        own(backend == nullptr ? MakeBackend("sp") : nullptr),
+        own(backend == nullptr ? MakeSingleProcessBackend(at::kCPU)
+                               : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
                 backend == nullptr ? *own : *backend) {}
 
