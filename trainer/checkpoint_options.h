@@ -22,7 +22,9 @@ struct CheckpointOptions {
   std::string directory = {};
   // A run that ends, but for an error, saves itself once more at its end.
   Period every = Every(Epochs(1));
-  // What stays when a new one has been saved.
+  // What stays when a new one has been saved. Only checkpoints that fall on an
+  // evaluation have metrics: to keep the best, let `every` and
+  // TrainOptions::evaluate be the same.
   RetentionOptions keep = {};
   // Writes while training goes on, from a copy of the state. False: training
   // waits for the disk.

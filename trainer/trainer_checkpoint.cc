@@ -152,8 +152,11 @@ Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
   Checkpoint checkpoint{.step = state.optimizer_step,
                         .epoch = state.epoch,
                         .samples = state.samples_seen,
-                        .finished = finished,
-                        .metrics = run.eval_metrics};
+                        .finished = finished};
+  // Those of other weights would make them the best by mistake.
+  if (run.evaluated_at == run.progress.batches) {
+    checkpoint.metrics = run.eval_metrics;
+  }
   checkpoint.tensors["model"] = task_->State();
   for (const NamedOptimizer& item : optimizers_) {
     checkpoint.tensors[item.name] = item.optimizer->State();

@@ -35,7 +35,8 @@ struct Checkpoint {
   // Everything else, by part. A name has no slash. Tensors with NaN are not
   // saved, except in the part "gradients".
   std::map<std::string, State> parts = {};
-  // The latest evaluation: what "best" is decided by.
+  // Of an evaluation of these very weights: what "best" is decided by. Empty if
+  // there was none.
   std::map<std::string, double> metrics = {};
   // Settings of the run, to be compared when it is resumed.
   std::map<std::string, std::string> config = {};
