@@ -129,6 +129,12 @@ void StepRunner::Backward(const at::Tensor& loss, double weight) {
 }
 
 bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
+  TORCH_CHECK_VALUE(
+      std::find(parts_.optimizers.begin(), parts_.optimizers.end(),
+                &optimizer) != parts_.optimizers.end(),
+      "Update: the optimizer was not added, so that no checkpoint would have "
+      "its state; write AddOptimizer(\"name\", optimizer) in the task's "
+      "constructor");
   update_called_ = true;
   if (!is_boundary_) return false;
   // A process whose loss is not finite weighs NaN, and so does the mean.

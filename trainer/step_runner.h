@@ -32,7 +32,7 @@ class StepRunner final : public StepContext {
  public:
   struct Parts {
     Task& task;
-    // Updated for tasks that do not call Update themselves.
+    // All of the run; updated for tasks that do not call Update themselves.
     std::vector<Optimizer*> optimizers;
     Backend& backend;
     CallbackHandler& callbacks;
