@@ -189,7 +189,8 @@ class TaskOf : public Task {
 };
 
 // A task that evaluates a whole dataset at once, on one device, instead of
-// batch by batch: it has EvaluateDataset and no EvalStep.
+// batch by batch: it has EvaluateDataset and no EvalStep. Of several processes
+// rank 0 does it; the others wait for as long as it takes.
 template <BatchType B>
 class DatasetTaskOf : public TaskOf<B> {
  public:
