@@ -112,6 +112,8 @@ class Trainer {
   void LoadMeans(const Checkpoint& checkpoint, bool window_again, Run& run);
   Checkpoint CollectCheckpoint(const Run& run, bool finished) const;
   void LoadCheckpoint(const Checkpoint& checkpoint, Run& run);
+  // Whether the processes that wrote it were others than these.
+  bool WrittenByOthers(const Checkpoint& checkpoint) const;
   // Whether a stop or cancellation was asked for, on any process.
   bool ShouldEnd(const Run& run);
   void EndEarly(Run& run);

@@ -44,6 +44,9 @@ struct Checkpoint {
   // Set by loading: how many processes wrote it. With another number now, the
   // parts are those of process 0.
   int world_size = 1;
+  // Set by loading: whether the parts are this process's own, on all processes.
+  // A node's folder has those of its own processes only.
+  bool own_parts = true;
 };
 
 }  // namespace trainyard

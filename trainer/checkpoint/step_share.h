@@ -22,8 +22,11 @@
 namespace trainyard {
 
 struct ShareOf {
+  // This process among those that write to the same folder.
   int rank = 0;
   int world_size = 1;
+  // Among all of the run: what its parts are named by.
+  int process = 0;
   // Which save it is: 16 bytes, the writer's.
   std::string save_uuid = {};
 };
