@@ -92,8 +92,7 @@ void StepRunner::ForwardDone(const at::Tensor& outputs) {
 
 void StepRunner::CheckFinite(const at::Tensor& loss) {
   const double value = loss.is_cpu() ? ValueOf(loss) : 0;
-  if (std::isfinite(value) &&
-      !parts_.callbacks.control().discard_requested()) {
+  if (std::isfinite(value) && !parts_.callbacks.control().discard_requested()) {
     return;
   }
   batch_dropped_ = true;
@@ -122,10 +121,9 @@ void StepRunner::Backward(const at::Tensor& loss, double weight) {
   if (bad_loss_ && !(is_boundary_ && parts_.backend.num_processes() > 1)) {
     return;
   }
-  parts_.backend.Backward(loss,
-                          {.share = *share_,
-                           .sync = is_boundary_,
-                           .weight = bad_loss_ ? kNan : window_.total()});
+  parts_.backend.Backward(loss, {.share = *share_,
+                                 .sync = is_boundary_,
+                                 .weight = bad_loss_ ? kNan : window_.total()});
 }
 
 bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {

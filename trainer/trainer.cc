@@ -351,8 +351,7 @@ bool Trainer::ShouldEnd(const Run& run) {
 }
 
 void Trainer::EndEarly(Run& run) {
-  const bool discard =
-      backend_.collectives().Any(control_.discard_requested());
+  const bool discard = backend_.collectives().Any(control_.discard_requested());
   DoLastThings(run, /*finished=*/false, /*save=*/!discard);
   // After the checkpoint: a resumed run completes the epoch and records it
   // then.

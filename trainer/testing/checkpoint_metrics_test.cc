@@ -34,8 +34,8 @@ class CheckpointMetricsTest : public ::testing::Test {
   }
 
   std::vector<StepInfo> Steps() const {
-    return OrThrow(OrThrow(CheckpointStore::Open({.directory = folder_,
-                                                  .access = Access::kRead}))
+    return OrThrow(OrThrow(CheckpointStore::Open(
+                               {.directory = folder_, .access = Access::kRead}))
                        ->List());
   }
 

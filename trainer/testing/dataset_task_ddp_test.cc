@@ -73,9 +73,9 @@ TEST(DatasetTaskDdpTest, AFailureEndsTheWaiting) {
   } catch (const std::exception& e) {
     message = ErrorMessage(e);
   }
-  EXPECT_THAT(message, HasSubstr(TestRank() == 0
-                                     ? "no such file"
-                                     : "a rank that this one waited for"));
+  EXPECT_THAT(message,
+              HasSubstr(TestRank() == 0 ? "no such file"
+                                        : "a rank that this one waited for"));
 }
 
 }  // namespace

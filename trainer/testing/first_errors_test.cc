@@ -198,9 +198,8 @@ TEST(FirstErrorsTest, ModelThatWasNotAdded) {
   for (const bool add_one : {false, true}) {
     Trainer trainer(std::make_unique<Forgetful>(add_one), *backend);
     EXPECT_THAT(
-        MessageOf([&] {
-          trainer.Train({.data = LinePoints(8), .num_epochs = 1});
-        }),
+        MessageOf(
+            [&] { trainer.Train({.data = LinePoints(8), .num_epochs = 1}); }),
         AllOf(HasSubstr(add_one ? "optimizer \"adamw\" trains a parameter of "
                                   "shape [1, 4]"
                                 : "the task has no model"),

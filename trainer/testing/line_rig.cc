@@ -22,8 +22,7 @@ struct LineRig::Parts {
   Parts(double lr, Backend* backend)
       : model((at::manual_seed(1), torch::nn::Linear(3, 1))),
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
-        own(backend == nullptr ? MakeSingleProcessBackend(at::kCPU)
-                               : nullptr),
+        own(backend == nullptr ? MakeSingleProcessBackend(at::kCPU) : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
                 backend == nullptr ? *own : *backend) {}
 

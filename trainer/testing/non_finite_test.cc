@@ -109,10 +109,9 @@ class NonFiniteTest : public ::testing::Test {
     LineTask& line = *task;
     Trainer trainer(std::move(task), *backend);
     if (terminate_on_nan) trainer.Add(TerminateOnNaN());
-    trainer.Add(
-        On<CheckpointLoaded>([&](const CheckpointLoaded& e, Control&) {
-          line.set_batches(e.state.epoch * 5 + e.state.batch_idx);
-        }));
+    trainer.Add(On<CheckpointLoaded>([&](const CheckpointLoaded& e, Control&) {
+      line.set_batches(e.state.epoch * 5 + e.state.batch_idx);
+    }));
     Outcome outcome;
     try {
       outcome.result = trainer.Train(options);
@@ -175,9 +174,8 @@ TEST_F(NonFiniteTest, WeightsThatAreNanAreNotSaved) {
   };
   const Outcome whole = Train(Options(), None());
   const Outcome failed = Train(SavingOptions(), gradient);
-  EXPECT_THAT(failed.error,
-              AllOf(HasSubstr("a checkpoint could not be saved"),
-                    HasSubstr("contains NaN")));
+  EXPECT_THAT(failed.error, AllOf(HasSubstr("a checkpoint could not be saved"),
+                                  HasSubstr("contains NaN")));
   const Outcome resumed = Train(SavingOptions(), None());
   EXPECT_EQ(resumed.result.ending, RunEnding::kFinished) << resumed.error;
   EXPECT_TRUE(at::equal(resumed.weight, whole.weight));
@@ -249,7 +247,8 @@ TEST_F(NonFiniteTest, AScalerSkipsGradientsAndTheTrainerLosses) {
     return batch <= 3 ? loss + (loss - loss.detach()).mul(1e37) : loss;
   };
   const Outcome scaled = Train(Options(), overflows, false, "sp-amp", half);
-  EXPECT_EQ(scaled.result.ending, RunEnding::kFinished) << scaled.result.message;
+  EXPECT_EQ(scaled.result.ending, RunEnding::kFinished)
+      << scaled.result.message;
   EXPECT_EQ(scaled.result.state.optimizer_step, 7);
   const Outcome lost =
       Train(Options(), Times(kNan, 4, 4), false, "sp-amp", half);
