@@ -6,13 +6,13 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "backends/gather_text.h"
 #include "callbacks/other_weights.h"
 #include "tracking/metrics.h"
+#include "trainer/check_models.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
 #include "trainer/limit_batches.h"
@@ -38,36 +38,6 @@ void AddMeans(MetricMeans& means, const StepOutput& output) {
 void AddNames(MetricMeans& means, const StepOutput& output) {
   if (output.loss.defined()) means.AddNothing("loss");
   for (const auto& [name, value] : output.metrics) means.AddNothing(name);
-}
-
-// What is trained and not in a model of the task would be in no checkpoint.
-void CheckModels(const std::vector<ModelTensors>& models,
-                 const std::vector<NamedOptimizer>& optimizers) {
-  constexpr char kWrite[] =
-      "write AddModel(\"name\", model.ptr()) in the task's constructor";
-  TORCH_CHECK_VALUE(!models.empty(),
-                    "Train: the task has no model, so that no checkpoint "
-                    "would have its weights; ",
-                    kWrite);
-  std::unordered_set<const void*> known;
-  for (const ModelTensors& model : models) {
-    for (const NamedTensor& item : model.parameters) {
-      known.insert(item.tensor.unsafeGetTensorImpl());
-    }
-  }
-  for (const NamedOptimizer& item : optimizers) {
-    for (const auto& group : item.optimizer->param_groups()) {
-      for (const at::Tensor& parameter : group.params()) {
-        TORCH_CHECK_VALUE(
-            known.contains(parameter.unsafeGetTensorImpl()),
-            "Train: the optimizer \"", item.name,
-            "\" trains a parameter of shape ", parameter.sizes(),
-            " that is in no model of the task, so that no checkpoint would "
-            "have it; ",
-            kWrite);
-      }
-    }
-  }
 }
 
 }  // namespace
