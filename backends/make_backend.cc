@@ -36,6 +36,12 @@ std::unique_ptr<Backend> MakeDdp(const BackendOptions& options) {
 std::unique_ptr<Backend> MakeBackend(const std::string& name,
                                      const BackendOptions& options) {
   const auto single = [&] {
+    TORCH_CHECK_VALUE(
+        LaunchedProcesses() == 1, "the backend \"", name,
+        "\" is for one process, but a launcher started ", LaunchedProcesses(),
+        ": each would train a model of its own; use \"ddp", name.substr(2),
+        "\" to train one together, or MakeSingleProcessBackend if that is "
+        "what you want");
     return MakeSingleProcessBackend(DeviceFor(options, 0));
   };
   if (name == "sp") return single();

@@ -1,7 +1,7 @@
 // MakeBackend makes a backend by its name:
 //
 //   sp        one process, one device: the first CUDA device if there is one,
-//             else the CPU
+//             else the CPU; refused under a launcher of several processes
 //   sp-amp    the same in mixed precision
 //   ddp       one of several processes that train together, each on its own
 //             CUDA device or all on the CPU; started by tools/launch, torchrun,

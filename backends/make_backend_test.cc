@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 #include "backends/backend_conformance.h"
 #include "backends/processes/spawn_ranks.h"
@@ -29,6 +31,29 @@ INSTANTIATE_TEST_SUITE_P(All, BackendConformanceTest,
 TEST(MakeBackendTest, KeepsItsName) {
   EXPECT_EQ(MakeBackend("sp")->name(), "sp");
   EXPECT_EQ(MakeBackend("sp-amp")->name(), "sp-amp");
+}
+
+// Each process would train a model of its own.
+TEST(MakeBackendTest, SpIsRefusedUnderALauncherOfSeveralRanks) {
+  const auto message_of = [](const char* name) -> std::string {
+    try {
+      MakeBackend(name);
+    } catch (const c10::ValueError& e) {
+      return e.what_without_backtrace();
+    }
+    return "";
+  };
+  for (const char* size :
+       {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    ASSERT_EQ(setenv(size, "2", 1), 0);
+    const std::string sp = message_of("sp"), amp = message_of("sp-amp");
+    ASSERT_EQ(setenv(size, "1", 1), 0);
+    const std::string one = message_of("sp");
+    ASSERT_EQ(unsetenv(size), 0);
+    EXPECT_THAT(sp, HasSubstr("use \"ddp\"")) << size;
+    EXPECT_THAT(amp, HasSubstr("use \"ddp-amp\"")) << size;
+    EXPECT_EQ(one, "") << size;
+  }
 }
 
 TEST(MakeBackendTest, MakesDdpForTheRanksOfALauncher) {

@@ -68,6 +68,9 @@ class CallbackHandler {
   CallbackHandler(const CallbackHandler&) = delete;
   CallbackHandler& operator=(const CallbackHandler&) = delete;
 
+  // What the callbacks have asked for.
+  const Control& control() const { return control_; }
+
   // Adds a callback and returns it.
   template <class T>
   std::remove_reference_t<T>& Add(T&& callback, AddOptions options = {}) {

@@ -38,8 +38,9 @@ void TerminateOnNaN::OnGradientsReady(const GradientsReady&, Control& control) {
   const double norm =
       at::stack(at::_foreach_norm(gradients)).norm().item<double>();
   if (std::isfinite(norm)) return;
-  control.RequestStop("a gradient is not finite in " + training_.name +
-                      ", batch " + std::to_string(training_.batches));
+  control.RequestStopAndDiscard("a gradient is not finite in " +
+                                training_.name + ", batch " +
+                                std::to_string(training_.batches));
 }
 
 void TerminateOnNaN::OnTrainEpochEnd(const TrainEpochEnd&, Control& control) {
@@ -76,12 +77,14 @@ void TerminateOnNaN::Look(Pass& pass, Control& control) {
   pass.sum.reset();
   if (std::isfinite(sum)) return;
   if (looked_at == 1) {
-    control.RequestStop("loss is " + ReadableValue(sum) + " in " + pass.name +
-                        ", batch " + std::to_string(pass.batches));
+    control.RequestStopAndDiscard("loss is " + ReadableValue(sum) + " in " +
+                                  pass.name + ", batch " +
+                                  std::to_string(pass.batches));
   } else {
-    control.RequestStop("a loss is not finite in " + pass.name + ", batches " +
-                        std::to_string(pass.batches - looked_at + 1) + " to " +
-                        std::to_string(pass.batches));
+    control.RequestStopAndDiscard("a loss is not finite in " + pass.name +
+                                  ", batches " +
+                                  std::to_string(pass.batches - looked_at + 1) +
+                                  " to " + std::to_string(pass.batches));
   }
 }
 

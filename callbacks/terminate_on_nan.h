@@ -5,8 +5,9 @@
 //   trainer.Add(TerminateOnNaN({.gradients = &optimizer}));
 //
 // The run ends after the batch in question, with RunEnding::kStopped and a
-// message that names it. The weights have by then seen the update of that
-// batch.
+// message that names it. The update of that batch is not applied, on any rank,
+// and no checkpoint is saved: the last good one stays the newest. With
+// every_batches > 1, updates before the look have been applied.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_TERMINATE_ON_NAN_H_

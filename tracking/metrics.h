@@ -27,6 +27,10 @@ class MetricMeans final : public Stateful {
   // REQUIRES: a scalar, and weight > 0. Throws, naming the metric, otherwise.
   void Add(std::string_view name, const at::Tensor& value, double weight);
 
+  // For a batch that does not count: the name is known, as on the processes
+  // whose batch does.
+  void AddNothing(std::string_view name) { Find(name); }
+
   // The mean of every name so far, on this process.
   std::map<std::string, double> Read() const;
 

@@ -20,9 +20,15 @@ struct CheckpointOptions {
 
   // Made if it is not there. Empty: nothing is saved.
   std::string directory = {};
+  // Whether each node saves a checkpoint of its own, complete by itself, for
+  // nodes that share no disk. A run resumes from the newest that all nodes
+  // have. False: all processes must see the same folder.
+  bool save_per_node = false;
   // A run that ends, but for an error, saves itself once more at its end.
   Period every = Every(Epochs(1));
-  // What stays when a new one has been saved.
+  // What stays when a new one has been saved. Only checkpoints that fall on an
+  // evaluation have metrics: to keep the best, let `every` and
+  // TrainOptions::evaluate be the same.
   RetentionOptions keep = {};
   // Writes while training goes on, from a copy of the state. False: training
   // waits for the disk.

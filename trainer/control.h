@@ -24,7 +24,16 @@ class Control {
     reason_ = std::move(reason);
   }
 
+  // The same, when the run has gone wrong (a loss is NaN): no checkpoint is
+  // saved at the end, so that the last good one stays the newest. Asked for
+  // before an update, that update is not applied.
+  void RequestStopAndDiscard(std::string reason) {
+    RequestStop(std::move(reason));
+    discard_requested_ = true;
+  }
+
   bool stop_requested() const { return stop_requested_; }
+  bool discard_requested() const { return discard_requested_; }
   const std::string& reason() const { return reason_; }
 
   // Forgets the request; a new run starts with it.
@@ -32,6 +41,7 @@ class Control {
 
  private:
   bool stop_requested_ = false;
+  bool discard_requested_ = false;
   std::string reason_;
 };
 

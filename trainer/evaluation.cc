@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/gather_text.h"
+#include "backends/while_others_wait.h"
 #include "trainer/eval_metrics.h"
 
 namespace trainyard {
@@ -83,12 +84,14 @@ Metrics FromMainRank(const Metrics& metrics, Backend& backend) {
 Metrics EvaluateAtOnce(const EvaluationParts& parts, Loader& loader,
                        const StepState& state) {
   Metrics metrics;
-  if (parts.backend.rank() == 0) {
+  const auto evaluate = [&] {
     EvalContext context(state);
     loader.StartEpoch(0);
     parts.backend.Forward(
         [&] { metrics = parts.task.EvaluateDataset(loader, context); });
-  }
+  };
+  WhileOthersWait(parts.backend.collectives(), parts.backend.rank() == 0,
+                  evaluate);
   return FromMainRank(metrics, parts.backend);
 }
 

@@ -20,13 +20,15 @@ namespace {
 
 class CollectiveExchange final : public RankExchange {
  public:
-  explicit CollectiveExchange(Collectives& collectives)
-      : collectives_(collectives.ForAnotherThread()) {}
+  CollectiveExchange(Collectives& collectives, bool per_node)
+      : collectives_(collectives.ForAnotherThread()),
+        leader_(per_node ? FirstOfNode(collectives) : 0) {}
 
   int rank() const override { return static_cast<int>(collectives_->rank()); }
   int world_size() const override {
     return static_cast<int>(collectives_->num_processes());
   }
+  int leader() const override { return leader_; }
   absl::StatusOr<std::vector<std::string>> AllGather(
       const std::string& mine) override {
     try {
@@ -37,7 +39,13 @@ class CollectiveExchange final : public RankExchange {
   }
 
  private:
+  // Launchers number the processes of a node one after another.
+  static int FirstOfNode(const Collectives& collectives) {
+    return static_cast<int>(collectives.rank() - collectives.local_rank());
+  }
+
   const std::unique_ptr<Collectives> collectives_;
+  const int leader_;
 };
 
 void LogAll(const std::vector<std::string>& warnings) {
@@ -50,7 +58,8 @@ RunCheckpoints::RunCheckpoints(const CheckpointOptions& options,
                                Backend& backend)
     : options_(options) {
   if (backend.num_processes() > 1) {
-    ranks_ = std::make_unique<CollectiveExchange>(backend.collectives());
+    ranks_ = std::make_unique<CollectiveExchange>(backend.collectives(),
+                                                  options_.save_per_node);
   }
   store_ = OrThrow(CheckpointStore::Open({.directory = options_.directory,
                                           .keep = options_.keep,

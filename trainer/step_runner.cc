@@ -3,11 +3,24 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "trainer/events.h"
 
 namespace trainyard {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// REQUIRES: one number, on the CPU.
+double ValueOf(const at::Tensor& loss) {
+  return loss.scalar_type() == at::kFloat ? *loss.const_data_ptr<float>()
+                                          : loss.item<double>();
+}
+
+}  // namespace
 
 StepRunner::StepRunner(Parts parts, Clip clip, ScheduleSet* schedules)
     : parts_(std::move(parts)), clip_(std::move(clip)), schedules_(schedules) {}
@@ -17,10 +30,13 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   StepState& state = parts_.state;
   if (state.batch_idx % state.grad_accum_steps == 0) {
     window_.Start(std::min(state.grad_accum_steps, batches_left));
+    bad_loss_.reset();
   }
   is_boundary_ = state.IsGradAccumBoundary(batches_left == 1);
   batch_ = &batch;
   share_.reset();
+  batch_dropped_ = false;
+  update_dropped_ = false;
   update_called_ = false;
   updated_ = false;
 
@@ -36,7 +52,10 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
       parts_.task.OptimizerStep(*optimizer, clip_, *this);
     }
   }
-  if (is_boundary_) parts_.backend.EndWindow();
+  if (is_boundary_) {
+    parts_.backend.EndWindow();
+    dropped_in_a_row_ = update_dropped_ ? dropped_in_a_row_ + 1 : 0;
+  }
 
   // The update is counted where it is made.
   state.IncrementBatch(
@@ -50,6 +69,8 @@ State StepRunner::SaveState() const {
   State state = window_.SaveState();
   state.Set("reference", reference_);
   state.Set("in_window", static_cast<int64_t>(in_window()));
+  state.Set("dropped_in_a_row", dropped_in_a_row_);
+  state.Set("bad_batch", bad_loss_ ? bad_loss_->batch : 0);
   return state;
 }
 
@@ -57,10 +78,27 @@ void StepRunner::LoadState(const State& state) {
   window_.LoadState(state);
   reference_ = state.Get<double>("reference");
   is_boundary_ = state.Get<int64_t>("in_window") == 0;
+  bad_loss_.reset();
+  dropped_in_a_row_ = 0;
+  if (!state.Has("dropped_in_a_row")) return;  // saved by an earlier release
+  dropped_in_a_row_ = state.Get<int64_t>("dropped_in_a_row");
+  const auto bad_batch = state.Get<int64_t>("bad_batch");
+  if (bad_batch > 0) bad_loss_ = {.batch = bad_batch, .value = kNan};
 }
 
 void StepRunner::ForwardDone(const at::Tensor& outputs) {
   parts_.callbacks.Fire(ForwardEnd{parts_.state, *batch_, outputs});
+}
+
+void StepRunner::CheckFinite(const at::Tensor& loss) {
+  const double value = loss.is_cpu() ? ValueOf(loss) : 0;
+  if (std::isfinite(value) && !parts_.callbacks.control().discard_requested()) {
+    return;
+  }
+  batch_dropped_ = true;
+  if (!bad_loss_) {
+    bad_loss_ = {.batch = parts_.state.batch_idx + 1, .value = value};
+  }
 }
 
 void StepRunner::Backward(const at::Tensor& loss, double weight) {
@@ -78,19 +116,39 @@ void StepRunner::Backward(const at::Tensor& loss, double weight) {
     if (window_.empty()) reference_ = parts_.backend.ReferenceWeight(weight);
     share_ = window_.Add(weight, reference_);
   }
-  parts_.backend.Backward(
-      loss,
-      {.share = *share_, .sync = is_boundary_, .weight = window_.total()});
+  CheckFinite(loss);
+  // The gradients will be dropped. Only other processes may wait for them.
+  if (bad_loss_ && !(is_boundary_ && parts_.backend.num_processes() > 1)) {
+    return;
+  }
+  parts_.backend.Backward(loss, {.share = *share_,
+                                 .sync = is_boundary_,
+                                 .weight = bad_loss_ ? kNan : window_.total()});
 }
 
 bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
+  TORCH_CHECK_VALUE(
+      std::find(parts_.optimizers.begin(), parts_.optimizers.end(),
+                &optimizer) != parts_.optimizers.end(),
+      "Update: the optimizer was not added, so that no checkpoint would have "
+      "its state; write AddOptimizer(\"name\", optimizer) in the task's "
+      "constructor");
   update_called_ = true;
   if (!is_boundary_) return false;
-  const double divisor =
-      window_.divisor(parts_.backend.FinishGradients(optimizer));
-  parts_.callbacks.Fire(GradientsReady{parts_.state, divisor});
-  const bool updated =
-      parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
+  // A process whose loss is not finite weighs NaN, and so does the mean.
+  const double weight = bad_loss_ && parts_.backend.num_processes() == 1
+                            ? kNan
+                            : parts_.backend.FinishGradients(optimizer);
+  bool updated = false;
+  if (std::isnan(weight)) {
+    update_dropped_ = true;
+  } else {
+    const double divisor = window_.divisor(weight);
+    parts_.callbacks.Fire(GradientsReady{parts_.state, divisor});
+    updated =
+        !parts_.callbacks.control().discard_requested() &&
+        parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
+  }
   if (updated) {
     // Several optimizers updated in one step are one update of the run.
     if (!updated_) ++parts_.state.optimizer_step;

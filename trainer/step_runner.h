@@ -32,7 +32,7 @@ class StepRunner final : public StepContext {
  public:
   struct Parts {
     Task& task;
-    // Updated for tasks that do not call Update themselves.
+    // All of the run; updated for tasks that do not call Update themselves.
     std::vector<Optimizer*> optimizers;
     Backend& backend;
     CallbackHandler& callbacks;
@@ -49,6 +49,27 @@ class StepRunner final : public StepContext {
   StepOutput Run(const AnyBatch& batch, int64_t batches_left,
                  int64_t all_samples = -1);
 
+  // A loss that is NaN or infinite on any process drops the update of its
+  // window on all of them; its gradients are zeroed. The loss is looked at on
+  // the CPU only: elsewhere reading it would wait for the device, and a
+  // callback that reads it asks for the same by Control's
+  // RequestStopAndDiscard.
+
+  // Whether the last batch ended a window whose update was dropped. The same on
+  // all processes.
+  bool update_dropped() const { return update_dropped_; }
+  // Windows in a row, up to the last one, whose update was dropped.
+  int64_t dropped_in_a_row() const { return dropped_in_a_row_; }
+  // Whether the last batch's loss on this process is not finite.
+  bool batch_dropped() const { return batch_dropped_; }
+  // The first loss of the window on this process that is not finite: its batch
+  // of the epoch, from 1, and its value. None if all are.
+  struct BadLoss {
+    int64_t batch = 0;
+    double value = 0;
+  };
+  const std::optional<BadLoss>& bad_loss() const { return bad_loss_; }
+
   // Whether gradients of an unfinished window are there.
   bool in_window() const { return !is_boundary_; }
   // The window, for a run that is saved within one; its gradients are the
@@ -63,16 +84,23 @@ class StepRunner final : public StepContext {
   void StepSchedules(Optimizer& optimizer, StepOn on) override;
 
  private:
+  // Notes a loss that is not finite.
+  void CheckFinite(const at::Tensor& loss);
+
   Parts parts_;
   Clip clip_;
   ScheduleSet* schedules_;
   GradWindow window_;
   double reference_ = 1;
+  std::optional<BadLoss> bad_loss_;
+  int64_t dropped_in_a_row_ = 0;
 
   // Of the current step.
   const AnyBatch* batch_ = nullptr;
   bool is_boundary_ = true;
   std::optional<double> share_;
+  bool batch_dropped_ = false;
+  bool update_dropped_ = false;
   bool update_called_ = false;
   bool updated_ = false;
 };

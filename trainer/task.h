@@ -78,7 +78,8 @@ class StepContext {
   virtual void Backward(const at::Tensor& loss, double weight = 0) = 0;
 
   // At a window's end: clips, updates and zeroes the gradients. Before it:
-  // nothing. Returns whether the parameters changed.
+  // nothing. Returns whether the parameters changed. Throws c10::ValueError for
+  // an optimizer that was not added.
   virtual bool Update(Optimizer& optimizer, const Clip& clip = {}) = 0;
 
   // Moves on the optimizer's schedules of this kind; those of the other kinds
@@ -157,7 +158,9 @@ class Task {
   std::vector<ModelTensors> Models() const;
 
  protected:
-  // Names a model of the task. Throws c10::ValueError for a name twice.
+  // Names a model of the task, so that its weights are saved: all parameters
+  // that an optimizer trains must be in one. Throws c10::ValueError for a name
+  // twice.
   void AddModel(std::string name, std::shared_ptr<torch::nn::Module> model);
   void AddModel(std::string name, std::shared_ptr<Model> model);
 
@@ -186,7 +189,8 @@ class TaskOf : public Task {
 };
 
 // A task that evaluates a whole dataset at once, on one device, instead of
-// batch by batch: it has EvaluateDataset and no EvalStep.
+// batch by batch: it has EvaluateDataset and no EvalStep. Of several processes
+// rank 0 does it; the others wait for as long as it takes.
 template <BatchType B>
 class DatasetTaskOf : public TaskOf<B> {
  public:

@@ -35,6 +35,7 @@ void CheckTrainOptions(const TrainOptions& options) {
                0);
   CheckAtLeast("max_micro_batch_size", options.max_micro_batch_size, 0);
   CheckAtLeast("grad_accum_steps", options.grad_accum_steps, 1);
+  CheckAtLeast("max_dropped_updates", options.max_dropped_updates, 0);
   std::set<std::string> names = {"train"};
   if (options.eval_data != nullptr) {
     TORCH_CHECK_VALUE(options.eval_data->size() > 0,

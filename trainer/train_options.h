@@ -69,6 +69,12 @@ struct TrainOptions {
   int64_t grad_accum_steps = 1;
   // Applied once per update.
   Clip clip = {};
+  // A loss that is NaN or infinite never reaches the weights: the update of its
+  // window is dropped on all processes. This many updates in a row may be
+  // dropped before the run stops; the batches count in no mean. On other
+  // devices than the CPU losses are looked at by TerminateOnNaN only.
+  // REQUIRES: >= 0.
+  int64_t max_dropped_updates = 0;
   // Of the learning rate, stepped once per update: one schedule for all groups
   // or, by PerGroup, one for each. None: constant.
   GroupSchedules schedule = {};

@@ -12,12 +12,16 @@
 #include "backends/gather_text.h"
 #include "callbacks/other_weights.h"
 #include "tracking/metrics.h"
+#include "trainer/check_models.h"
 #include "trainer/error_message.h"
 #include "trainer/evaluation.h"
 #include "trainer/limit_batches.h"
 #include "trainer/schedule_set.h"
 #include "trainer/step_runner.h"
 #include "trainer/trainer_run.h"
+
+// After every header of libtorch, which defines LOG too.
+#include <glog/logging.h>
 
 namespace trainyard {
 namespace {
@@ -28,6 +32,12 @@ void AddMeans(MetricMeans& means, const StepOutput& output) {
   for (const auto& [name, value] : output.metrics) {
     means.Add(name, value, output.weight);
   }
+}
+
+// For a batch that does not count.
+void AddNames(MetricMeans& means, const StepOutput& output) {
+  if (output.loss.defined()) means.AddNothing("loss");
+  for (const auto& [name, value] : output.metrics) means.AddNothing(name);
 }
 
 }  // namespace
@@ -98,6 +108,7 @@ void Trainer::FireInitEnd() {
 
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
+  CheckModels(task_->Models(), optimizers_);
   backend_.Prepare(task_->Models());
   Run run(options, *task_, backend_);
   AddSchedules(run);
@@ -201,15 +212,33 @@ void Trainer::RunStep(Run& run, int64_t batches_left) {
   const AnyBatch batch = run.loader.Next()->To(backend_.device());
   const StepOutput output =
       run.steps->Run(batch, batches_left, run.loader.position() - position);
-  AddMeans(run.epoch_means, output);
-  if (run.reports) AddMeans(run.report_means, output);
+  const auto add = run.steps->batch_dropped() ? AddNames : AddMeans;
+  add(run.epoch_means, output);
+  if (run.reports) add(run.report_means, output);
+  if (run.steps->update_dropped()) StopOrGoOnAfterDrop(run);
   ++run.progress.batches;
   run.progress.updates = run.result.state.optimizer_step;
   run.progress.samples = run.result.state.samples_seen;
   run.progress.seconds = run.AgreedSeconds(backend_);
 }
 
+void Trainer::StopOrGoOnAfterDrop(const Run& run) {
+  const std::optional<StepRunner::BadLoss>& bad = run.steps->bad_loss();
+  if (!bad) return;  // another process tells
+  const std::string what =
+      c10::str("loss is ", bad->value, " in epoch ", run.result.state.epoch + 1,
+               ", batch ", bad->batch, "; its update was not applied");
+  if (run.steps->dropped_in_a_row() > run.options.max_dropped_updates) {
+    control_.RequestStopAndDiscard(what);
+  } else {
+    LOG(WARNING) << what << " (" << run.steps->dropped_in_a_row() << " of "
+                 << run.options.max_dropped_updates << " in a row)";
+  }
+}
+
 bool Trainer::DoWhatIsDue(Run& run) {
+  // A run that has gone wrong ends as it is.
+  if (run.steps->update_dropped() && ShouldEnd(run)) return true;
   const int64_t now = run.progress.batches;
   if (run.evaluated_at != now) {
     EvaluateIfDue(run);
@@ -228,8 +257,10 @@ bool Trainer::DoWhatIsDue(Run& run) {
   return ShouldEnd(run);
 }
 
-void Trainer::DoLastThings(Run& run, bool finished) {
-  if (run.saved_at != run.progress.batches) SaveCheckpoint(run, finished);
+void Trainer::DoLastThings(Run& run, bool finished, bool save) {
+  if (save && run.saved_at != run.progress.batches) {
+    SaveCheckpoint(run, finished);
+  }
   if (run.checkpoints) run.checkpoints->Finish();
   if (run.reported_at != run.progress.batches) ReportMeans(run);
 }
@@ -290,7 +321,8 @@ bool Trainer::ShouldEnd(const Run& run) {
 }
 
 void Trainer::EndEarly(Run& run) {
-  DoLastThings(run, /*finished=*/false);
+  const bool discard = backend_.collectives().Any(control_.discard_requested());
+  DoLastThings(run, /*finished=*/false, /*save=*/!discard);
   // After the checkpoint: a resumed run completes the epoch and records it
   // then.
   if (run.result.state.batch_idx > 0) RecordEpochMeans(run);

@@ -95,11 +95,13 @@ class Trainer {
   bool RunEpoch(Run& run);
   void RecordEpochMeans(Run& run);
   void RunStep(Run& run, int64_t batches_left);
+  // After an update was dropped because a loss is not finite.
+  void StopOrGoOnAfterDrop(const Run& run);
   // Does what has become due with the last batch. Returns whether the run is to
   // end here.
   bool DoWhatIsDue(Run& run);
   // What every end of a run but an error has.
-  void DoLastThings(Run& run, bool finished);
+  void DoLastThings(Run& run, bool finished, bool save = true);
   void EvaluateIfDue(Run& run);
   void EvaluateAll(Run& run);
   void EvaluateSets(Run& run, const std::string& prefix);
@@ -110,6 +112,8 @@ class Trainer {
   void LoadMeans(const Checkpoint& checkpoint, bool window_again, Run& run);
   Checkpoint CollectCheckpoint(const Run& run, bool finished) const;
   void LoadCheckpoint(const Checkpoint& checkpoint, Run& run);
+  // Whether the processes that wrote it were others than these.
+  bool WrittenByOthers(const Checkpoint& checkpoint) const;
   // Whether a stop or cancellation was asked for, on any process.
   bool ShouldEnd(const Run& run);
   void EndEarly(Run& run);

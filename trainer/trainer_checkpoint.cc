@@ -152,8 +152,11 @@ Checkpoint Trainer::CollectCheckpoint(const Run& run, bool finished) const {
   Checkpoint checkpoint{.step = state.optimizer_step,
                         .epoch = state.epoch,
                         .samples = state.samples_seen,
-                        .finished = finished,
-                        .metrics = run.eval_metrics};
+                        .finished = finished};
+  // Those of other weights would make them the best by mistake.
+  if (run.evaluated_at == run.progress.batches) {
+    checkpoint.metrics = run.eval_metrics;
+  }
   checkpoint.tensors["model"] = task_->State();
   for (const NamedOptimizer& item : optimizers_) {
     checkpoint.tensors[item.name] = item.optimizer->State();
@@ -204,8 +207,7 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   }
   run.steps->LoadState(PartOf(checkpoint, "window"));
   // Half a window cannot be divided among others: it is begun again.
-  const bool again = run.steps->in_window() &&
-                     checkpoint.world_size != backend_.num_processes();
+  const bool again = run.steps->in_window() && WrittenByOthers(checkpoint);
   const std::string from = again ? kWindowPrefix : "";
   const State& counters = PartOf(checkpoint, from + "counters");
   StepState& state = run.result.state;
@@ -248,10 +250,15 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
   LoadRngState(PartOf(checkpoint, from + "rng"));
 }
 
+bool Trainer::WrittenByOthers(const Checkpoint& checkpoint) const {
+  return checkpoint.world_size != backend_.num_processes() ||
+         !checkpoint.own_parts;
+}
+
 // With another number of processes, the first one has the sums of all before.
 void Trainer::LoadMeans(const Checkpoint& checkpoint, bool window_again,
                         Run& run) {
-  const bool others = checkpoint.world_size != backend_.num_processes();
+  const bool others = WrittenByOthers(checkpoint);
   std::string from;
   if (window_again) {
     from = kWindowPrefix;

@@ -1,28 +1,13 @@
 #include "backends/processes/rank_order.h"
 
-#include <c10/util/Exception.h>
-
-#include <exception>
+#include "backends/while_others_wait.h"
 
 namespace trainyard {
 namespace {
 
 void FirstThenOthers(Collectives& collectives, bool first,
                      c10::function_ref<void()> function) {
-  std::exception_ptr error;
-  if (first) {
-    try {
-      function();
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }
-  // The others must hear of it, or they would wait.
-  const bool failed = collectives.Any(error != nullptr);
-  if (error) std::rethrow_exception(error);
-  TORCH_CHECK(!failed,
-              "what rank 0 or the first rank of a machine had to do "
-              "before the others failed there");
+  WhileOthersWait(collectives, first, function);
   if (!first) function();
 }
 

@@ -17,8 +17,9 @@
 namespace trainyard {
 
 // Calls `function` on rank 0, then on all others: what rank 0 leaves on the
-// disk is there for them. What rank 0 throws ends it on all ranks, with a
-// c10::Error on the others. Collective: all ranks must call it.
+// disk is there for them, who wait for as long as it takes. What rank 0 throws
+// ends it on all ranks, with a c10::Error on the others. Collective: all ranks
+// must call it.
 void MainRankFirst(Collectives& collectives,
                    c10::function_ref<void()> function);
 

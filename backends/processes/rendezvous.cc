@@ -11,6 +11,11 @@ namespace {
   throw std::invalid_argument("Rendezvous: " + message);
 }
 
+std::optional<std::string> Variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 class Reader {
  public:
   explicit Reader(const Environment& environment) : environment_(environment) {}
@@ -160,12 +165,18 @@ Rendezvous RendezvousFromEnvironment(const Environment& environment) {
 }
 
 Rendezvous RendezvousFromEnvironment() {
-  return RendezvousFromEnvironment(
-      [](const char* name) -> std::optional<std::string> {
-        const char* const value = std::getenv(name);
-        return value == nullptr ? std::nullopt
-                                : std::optional<std::string>(value);
-      });
+  return RendezvousFromEnvironment(Variable);
 }
+
+int64_t LaunchedProcesses(const Environment& environment) {
+  const Reader reader(environment);
+  for (const char* size :
+       {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (reader.Has(size)) return reader.Number(size, 1, kMost);
+  }
+  return 1;
+}
+
+int64_t LaunchedProcesses() { return LaunchedProcesses(Variable); }
 
 }  // namespace trainyard

@@ -52,6 +52,11 @@ using Environment = std::function<std::optional<std::string>(const char*)>;
 Rendezvous RendezvousFromEnvironment();
 Rendezvous RendezvousFromEnvironment(const Environment& environment);
 
+// How many processes the launcher started; 1 without one. A Slurm job whose
+// script starts the program without srun has one, whatever it asked for.
+int64_t LaunchedProcesses();
+int64_t LaunchedProcesses(const Environment& environment);
+
 // The first host of a Slurm list: "n[07-09,12],gpu1" gives "n07".
 std::string FirstSlurmHost(const std::string& hosts);
 

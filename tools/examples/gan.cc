@@ -2,7 +2,7 @@
 // learns to place points on a circle, a discriminator to tell them from real
 // ones.
 //
-//   tools/bazel run //tools/examples:gan
+//   tools/bazel run //tools/examples:gan -- --run_dir=/tmp/gan
 #include <ATen/Context.h>
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/full.h>
@@ -16,10 +16,15 @@
 #include <torch/nn/modules/linear.h>
 
 #include <cmath>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "backends/make_backend.h"
 #include "callbacks/epoch_table.h"
 #include "tools/examples/parse_flags.h"
+#include "tools/examples/run_report.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"
@@ -28,6 +33,9 @@
 
 ABSL_FLAG(int64_t, epochs, 20, "Passes over the 8,192 points.");
 ABSL_FLAG(uint64_t, seed, 1, "Decides weights, noise and order.");
+ABSL_FLAG(std::string, run_dir, "",
+          "Folder, made if need be, for checkpoints and summary.json: a run "
+          "that was ended goes on from there.");
 
 namespace {
 
@@ -58,6 +66,8 @@ class GanTask final : public TaskOf<PointBatch> {
   GanTask() {
     AddModel("generator", generator_.ptr());
     AddModel("discriminator", discriminator_.ptr());
+    AddOptimizer("generator_adamw", g_optimizer_);
+    AddOptimizer("discriminator_adamw", d_optimizer_);
   }
 
   StepOutput TrainStep(const PointBatch& batch, StepContext& step) override {
@@ -81,7 +91,7 @@ class GanTask final : public TaskOf<PointBatch> {
     return {.metrics = {{"distance", radius.sub(1).abs().mean()}}};
   }
 
-  Optimizer& generator_optimizer() { return g_optimizer_; }
+  const Optimizer& generator_optimizer() const { return g_optimizer_; }
 
  private:
   at::Tensor Make(int64_t count, const at::Tensor& like) {
@@ -100,14 +110,18 @@ int Run() {
   const DatasetPtr circle =
       MakeTensorDataset(PointBatch{at::stack({angle.cos(), angle.sin()}, 1)});
   auto task = std::make_unique<GanTask>();
-  Optimizer& optimizer = task->generator_optimizer();
+  const Optimizer& optimizer = task->generator_optimizer();
   const auto backend = MakeBackend("sp");
-  Trainer trainer(std::move(task), optimizer, *backend);
+  Trainer trainer(std::move(task), *backend);
   trainer.Add(EpochTable());
+  const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
+  const RunReport report({.run_dir = run_dir});
   const RunResult result =
       trainer.Train({.data = circle,
                      .eval_data = circle,
                      .num_epochs = absl::GetFlag(FLAGS_epochs),
+                     .checkpoint = {.directory = run_dir},
+                     .resume = Resume::kIfPresent,
                      .per_device_batch_size = 128,
                      .eval_per_device_batch_size = kPoints,
                      .seed = absl::GetFlag(FLAGS_seed)});
@@ -116,6 +130,7 @@ int Run() {
       "mean distance from the circle: %.3f after the first epoch, %.3f after "
       "the last\n",
       distances.front(), distances.back());
+  report.Finish(trainer, optimizer, result);
   return ExitCode(result.ending);
 }
 

@@ -12,6 +12,7 @@ INTERFACES = [
     "//backends:backend",
     "//backends:collectives",
     "//backends:gather_text",
+    "//backends:while_others_wait",
     "//callbacks:callback",
     "//callbacks:callback_handler",
     "//callbacks:other_weights",

@@ -32,9 +32,11 @@ struct Checkpoint {
   // safetensors file of that name, or several if several processes write.
   // Groups are called [A-Za-z0-9_][A-Za-z0-9._-]*, but not "state".
   std::map<std::string, std::vector<NamedTensor>> tensors = {};
-  // Everything else, by part. A name has no slash.
+  // Everything else, by part. A name has no slash. Tensors with NaN are not
+  // saved, except in the part "gradients".
   std::map<std::string, State> parts = {};
-  // The latest evaluation: what "best" is decided by.
+  // Of an evaluation of these very weights: what "best" is decided by. Empty if
+  // there was none.
   std::map<std::string, double> metrics = {};
   // Settings of the run, to be compared when it is resumed.
   std::map<std::string, std::string> config = {};
@@ -42,6 +44,9 @@ struct Checkpoint {
   // Set by loading: how many processes wrote it. With another number now, the
   // parts are those of process 0.
   int world_size = 1;
+  // Set by loading: whether the parts are this process's own, on all processes.
+  // A node's folder has those of its own processes only.
+  bool own_parts = true;
 };
 
 }  // namespace trainyard

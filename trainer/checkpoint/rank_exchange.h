@@ -22,6 +22,9 @@ class RankExchange {
 
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
+  // The rank that locks, commits and removes in this process's folder: 0 if all
+  // processes share one; the first of its node if each node has its own.
+  virtual int leader() const { return 0; }
 
   // What each gave, by rank. An error if another does not come in time.
   // Collective: all ranks must call it.

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/format/shard_index.h"
 #include "trainer/checkpoint/format/states.h"
+#include "trainer/checkpoint/parts/has_nan.h"
 #include "trainer/checkpoint/safetensors_tensor.h"
 #include "trainer/state_tensor.h"
 
@@ -24,6 +26,11 @@ using Tensors = std::vector<NamedTensor>;
 
 std::string StateName(int rank, const char* ending) {
   return absl::StrFormat("state-r%05d.%s", rank, ending);
+}
+
+// Gradients in fp16 overflow now and then: their scaler drops them.
+bool MayHaveNan(const std::string& group, std::string_view name) {
+  return group == kStateGroup && name.starts_with("gradients/");
 }
 
 absl::StatusOr<pb::FileEntry> WriteTensors(
@@ -44,6 +51,11 @@ absl::StatusOr<pb::FileEntry> WriteTensors(
         absl::StatusOr<at::Tensor> host = HostBytes(*by_name[entry.name]);
         if (!host.ok()) return host.status();
         bytes = *std::move(host);
+        if (!MayHaveNan(group, entry.name) && HasNan(bytes)) {
+          return absl::FailedPreconditionError(absl::StrCat(
+              "tensor ", QuotedName(entry.name), " of ", QuotedName(group),
+              " contains NaN; the checkpoints before it stay"));
+        }
         return bytes.const_data_ptr();
       });
   if (file.ok()) file->set_group(group);
@@ -117,6 +129,18 @@ absl::Status ReadTensors(const StepReader& step, const pb::FileEntry& file,
   return absl::OkStatus();
 }
 
+// Whose parts a process reads: its own or, if they are not there, those of the
+// first process that has any.
+uint32_t OwnerOf(const pb::Manifest& manifest, uint32_t rank) {
+  std::optional<uint32_t> first;
+  for (const pb::FileEntry& file : manifest.files()) {
+    if (file.kind() != pb::FileEntry::STATES) continue;
+    if (file.rank() == rank) return rank;
+    first = std::min(first.value_or(file.rank()), file.rank());
+  }
+  return first.value_or(0);
+}
+
 absl::Status SortByName(const std::string& group, Tensors& tensors) {
   const auto less = [](const NamedTensor& a, const NamedTensor& b) {
     return a.name < b.name;
@@ -184,20 +208,20 @@ absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
       FormatStates(checkpoint.parts, share.save_uuid);
   if (!states.ok()) return states.status();
   absl::StatusOr<pb::FileEntry> file = writer.WriteBytes(
-      StateName(share.rank, "pb"), pb::FileEntry::STATES, *states);
+      StateName(share.process, "pb"), pb::FileEntry::STATES, *states);
   if (!file.ok()) return file.status();
   files.push_back(*std::move(file));
   const Tensors tensors = StateTensors(checkpoint);
   if (!tensors.empty()) {
     std::vector<const NamedTensor*> all;
     for (const NamedTensor& item : tensors) all.push_back(&item);
-    file = WriteTensors(StateName(share.rank, "safetensors"), kStateGroup, all,
-                        writer);
+    file = WriteTensors(StateName(share.process, "safetensors"), kStateGroup,
+                        all, writer);
     if (!file.ok()) return file.status();
     files.push_back(*std::move(file));
   }
   for (pb::FileEntry& entry : files) {
-    entry.set_rank(static_cast<uint32_t>(share.rank));
+    entry.set_rank(static_cast<uint32_t>(share.process));
   }
   return files;
 }
@@ -212,8 +236,8 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
   checkpoint.metrics.insert(manifest.metrics().begin(),
                             manifest.metrics().end());
   checkpoint.config.insert(manifest.config().begin(), manifest.config().end());
-  const uint32_t owner =
-      rank < checkpoint.world_size ? static_cast<uint32_t>(rank) : 0;
+  const uint32_t owner = OwnerOf(manifest, static_cast<uint32_t>(rank));
+  checkpoint.own_parts = owner == static_cast<uint32_t>(rank);
   Tensors state_tensors;
   absl::StatusOr<ParsedStates> states =
       absl::DataLossError(absl::StrCat(step.folder(), ": has no states"));

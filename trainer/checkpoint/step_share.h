@@ -22,8 +22,11 @@
 namespace trainyard {
 
 struct ShareOf {
+  // This process among those that write to the same folder.
   int rank = 0;
   int world_size = 1;
+  // Among all of the run: what its parts are named by.
+  int process = 0;
   // Which save it is: 16 bytes, the writer's.
   std::string save_uuid = {};
 };
@@ -34,7 +37,8 @@ std::vector<int> WritersOf(const std::vector<NamedTensor>& tensors,
                            int world_size);
 
 // Each tensor is written by one process, and all by all of them together; parts
-// by each. InvalidArgument for names that cannot be.
+// by each. InvalidArgument for names that cannot be; FailedPrecondition for a
+// tensor that contains NaN.
 absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
     const Checkpoint& checkpoint, const ShareOf& share, StepWriter& writer);
 

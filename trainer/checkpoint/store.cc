@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -54,6 +55,68 @@ absl::StatusOr<std::vector<pb::RankReport>> Agree(RankExchange& ranks,
   return reports;
 }
 
+bool LeadsIn(const RankExchange& ranks) {
+  return ranks.rank() == ranks.leader();
+}
+
+// Whether this process sees what its leader makes. Collective.
+absl::Status CheckSeen(const CheckpointStoreOptions& options,
+                       RankExchange& ranks, RunFolder& folder) {
+  if (ranks.world_size() == 1) return absl::OkStatus();
+  pb::RankReport made;
+  absl::StatusOr<std::string> probe = std::string();
+  if (LeadsIn(ranks)) {
+    probe = folder.Begin(0, 0);
+    if (probe.ok()) made.set_folder(probe->substr(probe->rfind('/') + 1));
+  }
+  const auto begun = Agree(ranks, probe.status(), made);
+  absl::Status seen = begun.status();
+  if (begun.ok()) {
+    FileInfo info;
+    const std::string path = absl::StrCat(options.directory, "/",
+                                          begun->at(ranks.leader()).folder());
+    if (options.files->Stat(path, info) < 0) {
+      seen = absl::FailedPreconditionError(absl::StrCat(
+          options.directory, ": process ", ranks.rank(),
+          " does not see the folder of process ", ranks.leader(),
+          ": their machines share no disk there; choose a folder that all of "
+          "them see, or set save_per_node"));
+    }
+    const auto all = Agree(ranks, seen, {});
+    if (!all.ok()) seen = all.status();
+  }
+  if (LeadsIn(ranks) && probe.ok()) folder.Abandon(*probe);
+  return seen;
+}
+
+// The folder of the newest step that every leader has found, or an older one
+// that another may have. NotFound if no leader has any.
+absl::StatusOr<std::string> CommonStep(
+    const std::vector<pb::RankReport>& reports, const std::string& directory) {
+  const pb::RankReport* first = nullptr;
+  std::string without;
+  for (size_t rank = 0; rank < reports.size(); ++rank) {
+    const pb::RankReport& report = reports[rank];
+    if (report.leader() != rank) continue;
+    if (report.folder().empty()) {
+      absl::StrAppend(&without, " ", rank);
+    } else if (first == nullptr || report.step() < first->step()) {
+      first = &report;
+    }
+  }
+  if (first == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat(directory, ": there is no checkpoint"));
+  }
+  if (!without.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        directory, ": there is no checkpoint on the node of process", without,
+        ", but others have ", first->folder(),
+        "; copy the folder of another node there"));
+  }
+  return first->folder();
+}
+
 int64_t NowMicroseconds() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -63,9 +126,10 @@ int64_t NowMicroseconds() {
 }  // namespace
 
 CheckpointStore::CheckpointStore(CheckpointStoreOptions options,
-                                 RunFolder folder)
+                                 RunFolder folder, std::vector<int> group)
     : options_(std::move(options)),
       folder_(std::move(folder)),
+      group_(std::move(group)),
       run_uuid_(NewUuid()) {}
 
 CheckpointStore::~CheckpointStore() = default;
@@ -76,20 +140,32 @@ absl::StatusOr<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(
   RankExchange& ranks = RanksOf(options);
   const bool writes = options.access == Access::kWrite;
   absl::StatusOr<RunFolder> folder = RunFolder::Open(
-      options.directory, ranks.rank() == 0 ? options.access : Access::kRead,
+      options.directory, LeadsIn(ranks) ? options.access : Access::kRead,
       *options.files);
+  std::vector<int> group = {ranks.rank()};
   if (writes) {
-    const auto agreed = Agree(ranks, folder.status(), {});
+    pb::RankReport report;
+    report.set_leader(static_cast<uint32_t>(ranks.leader()));
+    const auto agreed = Agree(ranks, folder.status(), report);
     if (!agreed.ok()) return agreed.status();
+    group.clear();
+    for (int rank = 0; rank < ranks.world_size(); ++rank) {
+      if (agreed->at(rank).leader() == report.leader()) group.push_back(rank);
+    }
+    const absl::Status seen = CheckSeen(options, ranks, *folder);
+    if (!seen.ok()) return seen;
   }
   if (!folder.ok()) return folder.status();
-  return std::unique_ptr<CheckpointStore>(
-      new CheckpointStore(std::move(options), *std::move(folder)));
+  return std::unique_ptr<CheckpointStore>(new CheckpointStore(
+      std::move(options), *std::move(folder), std::move(group)));
 }
 
 ShareOf CheckpointStore::share() const {
-  const RankExchange& ranks = RanksOf(options_);
-  return {.rank = ranks.rank(), .world_size = ranks.world_size()};
+  const int rank = RanksOf(options_).rank();
+  const auto place = std::find(group_.begin(), group_.end(), rank);
+  return {.rank = static_cast<int>(place - group_.begin()),
+          .world_size = static_cast<int>(group_.size()),
+          .process = rank};
 }
 
 absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
@@ -99,9 +175,9 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
         checkpoint.step < 0 ? "" : ": it was opened for reading"));
   }
   RankExchange& ranks = RanksOf(options_);
-  const bool commits = ranks.rank() == 0;
+  const bool commits = LeadsIn(ranks);
 
-  // Process 0 makes the folder, and tells where.
+  // The leader makes the folder, and tells where.
   pb::RankReport begin;
   absl::StatusOr<std::string> folder = std::string();
   if (commits) {
@@ -114,9 +190,9 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
     if (commits && folder.ok()) folder_.Abandon(*folder);
     return begun.status();
   }
-  const std::string save_uuid = begun->front().save_uuid();
-  if (!commits)
-    folder = absl::StrCat(directory(), "/", begun->front().folder());
+  const pb::RankReport& led = begun->at(ranks.leader());
+  const std::string save_uuid = led.save_uuid();
+  if (!commits) folder = absl::StrCat(directory(), "/", led.folder());
 
   // All write their share.
   StepWriter writer(*folder, save_uuid, *options_.files);
@@ -135,7 +211,7 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
   const auto shares = Agree(ranks, status, wrote);
   status = shares.status();
 
-  // Process 0 commits, and only then is it said to be saved.
+  // The leader commits, and only then is it said to be saved.
   if (commits && status.ok()) {
     pb::Manifest manifest;
     manifest.set_format_version(kCheckpointFormat);
@@ -153,8 +229,8 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
                                        checkpoint.metrics.end());
     manifest.mutable_config()->insert(checkpoint.config.begin(),
                                       checkpoint.config.end());
-    for (const pb::RankReport& share : *shares) {
-      manifest.mutable_files()->MergeFrom(share.files());
+    for (const int rank : group_) {
+      manifest.mutable_files()->MergeFrom(shares->at(rank).files());
     }
     const absl::StatusOr<RunFolder::Listing> old = folder_.List();
     status = old.status();
@@ -204,23 +280,39 @@ absl::StatusOr<Restored> CheckpointStore::Load(int64_t step) {
 
 absl::StatusOr<Restored> CheckpointStore::Latest() {
   RankExchange& ranks = RanksOf(options_);
-  // Process 0 chooses, having read every file of all processes.
+  // The leader chooses, having read every file of the folder.
   absl::StatusOr<Restored> restored = Restored();
   pb::RankReport chosen;
-  if (ranks.rank() == 0) {
+  chosen.set_leader(static_cast<uint32_t>(ranks.leader()));
+  if (LeadsIn(ranks)) {
     restored = FindLatest();
     if (restored.ok()) {
       chosen.set_folder(restored->path.substr(restored->path.rfind('/') + 1));
+      chosen.set_step(restored->checkpoint.step);
     }
   }
-  const auto agreed = Agree(ranks, restored.status(), chosen);
+  // That a node has none is for all to judge.
+  const bool none = absl::IsNotFound(restored.status());
+  const auto agreed =
+      Agree(ranks, none ? absl::OkStatus() : restored.status(), chosen);
   if (!agreed.ok()) return agreed.status();
-  if (ranks.rank() != 0) {
-    restored =
-        LoadFrom(absl::StrCat(directory(), "/", agreed->front().folder()));
+  const absl::StatusOr<std::string> name = CommonStep(*agreed, directory());
+  if (!name.ok()) return name.status();
+  const std::string path = absl::StrCat(directory(), "/", *name);
+  if (!restored.ok() || restored->path != path) {
+    restored = LoadFrom(path);
+    // Not to be taken for "there is none at all".
+    if (absl::IsNotFound(restored.status())) {
+      restored = absl::FailedPreconditionError(restored.status().message());
+    }
   }
-  const auto loaded = Agree(ranks, restored.status(), {});
+  pb::RankReport report;
+  report.set_own_parts(restored.ok() && restored->checkpoint.own_parts);
+  const auto loaded = Agree(ranks, restored.status(), report);
   if (!loaded.ok()) return loaded.status();
+  for (const pb::RankReport& other : *loaded) {
+    restored->checkpoint.own_parts &= other.own_parts();
+  }
   return restored;
 }
 

@@ -10,7 +10,9 @@
 //
 // With `ranks`, several processes write one checkpoint: process 0 locks,
 // commits and removes; tensors are taken to be the same in all processes, which
-// write a share each; parts are each process's own. Thread-compatible.
+// write a share each; parts are each process's own. All must see the same
+// folder, or, if RankExchange::leader says so, those of one node: then each
+// node writes a checkpoint of its own, with all tensors. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STORE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STORE_H_
 
@@ -56,6 +58,7 @@ struct Restored {
 class CheckpointStore {
  public:
   // Unavailable, naming the process, if another run writes to the folder.
+  // FailedPrecondition if a process does not see the folder of its leader.
   // Throws std::invalid_argument if `keep` cannot be.
   // Collective: all ranks must call it.
   static absl::StatusOr<std::unique_ptr<CheckpointStore>> Open(
@@ -63,13 +66,14 @@ class CheckpointStore {
   ~CheckpointStore();
 
   // After an error, what was there is there still. A step that is there already
-  // is replaced.
+  // is replaced. FailedPrecondition, naming the tensor, if one contains NaN.
   // Collective: all ranks must call it, and all get the same answer.
   absl::Status Save(const Checkpoint& checkpoint);
 
   // The newest that is sound. Damaged ones are passed over and moved to
   // quarantine/. NotFound if there is none at all; DataLoss if there are and
-  // all are damaged: a run must not begin anew by accident.
+  // all are damaged: a run must not begin anew by accident. Of several nodes
+  // the newest that all have; FailedPrecondition if there is none.
   // Collective: all ranks must call it, and all get the same step.
   absl::StatusOr<Restored> Latest();
 
@@ -89,13 +93,16 @@ class CheckpointStore {
   const std::string& directory() const { return options_.directory; }
 
  private:
-  CheckpointStore(CheckpointStoreOptions options, RunFolder folder);
+  CheckpointStore(CheckpointStoreOptions options, RunFolder folder,
+                  std::vector<int> group);
   absl::StatusOr<Restored> LoadFrom(const std::string& path);
   absl::StatusOr<Restored> FindLatest();
   void ApplyRetention();
 
   CheckpointStoreOptions options_;
   RunFolder folder_;
+  // The processes that write to this one's folder, in order.
+  std::vector<int> group_;
   std::string run_uuid_;
   std::vector<std::string> warnings_;
 };

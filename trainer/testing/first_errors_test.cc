@@ -175,5 +175,64 @@ TEST(FirstErrorsTest, NoOptimizerAndOneTooMany) {
                         "the trainer, too"));
 }
 
+// Its weights would not be in any checkpoint.
+TEST(FirstErrorsTest, ModelThatWasNotAdded) {
+  class Forgetful final : public TaskOf<Example> {
+   public:
+    explicit Forgetful(bool add_one) {
+      if (add_one) AddModel("first", first_.ptr());
+      AddOptimizer("adamw", optimizer_);
+    }
+
+   private:
+    StepOutput TrainStep(const Example& batch, StepContext&) override {
+      return {.loss = Mse(second_->forward(first_->forward(batch.input)),
+                          batch.target)};
+    }
+    StepOutput EvalStep(const Example&, StepContext&) override { return {}; }
+    torch::nn::Linear first_{3, 4}, second_{4, 1};
+    AdamW optimizer_{{first_->weight, first_->bias, second_->weight}, {}};
+  };
+  const auto backend = MakeBackend("sp");
+  for (const bool add_one : {false, true}) {
+    Trainer trainer(std::make_unique<Forgetful>(add_one), *backend);
+    EXPECT_THAT(
+        MessageOf(
+            [&] { trainer.Train({.data = LinePoints(8), .num_epochs = 1}); }),
+        AllOf(HasSubstr(add_one ? "optimizer \"adamw\" trains a parameter of "
+                                  "shape [1, 4]"
+                                : "the task has no model"),
+              HasSubstr("AddModel(\"name\", model.ptr())")));
+  }
+}
+
+// Its state would not be in any checkpoint.
+TEST(FirstErrorsTest, OptimizerThatWasNotAdded) {
+  class Forgetful final : public TaskOf<Example> {
+   public:
+    Forgetful() {
+      AddModel("line", line_.ptr());
+      AddOptimizer("first", first_);
+    }
+
+   private:
+    StepOutput TrainStep(const Example& batch, StepContext& step) override {
+      const at::Tensor loss = Mse(line_->forward(batch.input), batch.target);
+      step.Backward(loss);
+      step.Update(second_);
+      return {.loss = loss};
+    }
+    StepOutput EvalStep(const Example&, StepContext&) override { return {}; }
+    torch::nn::Linear line_{3, 1};
+    AdamW first_{*line_, {}}, second_{*line_, {}};
+  };
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(std::make_unique<Forgetful>(), *backend);
+  EXPECT_THAT(MessageOf([&] {
+                trainer.Train({.data = LinePoints(8), .num_epochs = 1});
+              }),
+              HasSubstr("AddOptimizer(\"name\", optimizer)"));
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -3,7 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/ops/randn.h>
 
-#include "backends/make_backend.h"
+#include "backends/single_process.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
@@ -22,7 +22,7 @@ struct LineRig::Parts {
   Parts(double lr, Backend* backend)
       : model((at::manual_seed(1), TestLinear(3, 1))),
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
-        own(backend == nullptr ? MakeBackend("sp") : nullptr),
+        own(backend == nullptr ? MakeSingleProcessBackend(at::kCPU) : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
                 backend == nullptr ? *own : *backend) {}
 

@@ -16,6 +16,7 @@
 
 #include "backends/gather_text.h"
 #include "backends/make_backend.h"
+#include "backends/single_process.h"
 #include "tools/launch/testing/test_rank.h"
 #include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/optim/adamw.h"
@@ -123,7 +124,7 @@ class ReducedTask final : public TaskOf<Example> {
 // Some processes have no record at all.
 TEST(TrainerDdpTest, EvaluatesFewerRecordsThanProcesses) {
   for (int64_t records = 1; records <= 5; ++records) {
-    const auto one = MakeBackend("sp");
+    const auto one = MakeSingleProcessBackend(at::kCPU);
     const auto evaluate = [&](Backend& backend) {
       Trainer trainer(std::make_unique<ReducedTask>(), backend);
       return trainer.Evaluate(LinePoints(records), 2);

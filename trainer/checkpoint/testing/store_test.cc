@@ -1,5 +1,6 @@
 #include "trainer/checkpoint/store.h"
 
+#include <ATen/ops/full.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,10 +11,12 @@
 #include <thread>
 
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
+#include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -202,6 +205,29 @@ Checkpoint CheckpointOfRank(int rank) {
   mine.Set("rank", int64_t{rank});
   checkpoint.parts.emplace("mine", mine);
   return checkpoint;
+}
+
+// Models and optimizers are groups; averages are tensors of a callback's part.
+TEST(CheckpointStoreTest, NothingWithNanIsSaved) {
+  const auto store = OpenStore({.directory = TestFolder()});
+  ASSERT_TRUE(store->Save(SampleCheckpoint(1)).ok());
+  const at::Tensor nan =
+      at::full({2}, std::numeric_limits<double>::quiet_NaN());
+  Checkpoint group = SampleCheckpoint(2);
+  group.tensors["model"].push_back({"zz", nan});
+  Checkpoint part = SampleCheckpoint(2);
+  SetTensor(part.parts["callback ModelEma"], "zz", nan);
+  for (const Checkpoint& bad : {group, part}) {
+    const absl::Status refused = store->Save(bad);
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+    EXPECT_THAT(Message(refused),
+                AllOf(HasSubstr("zz"), HasSubstr("contains NaN")));
+  }
+  EXPECT_EQ(store->Latest()->checkpoint.step, 1);
+  // Gradients of half a window are the scaler's business.
+  Checkpoint gradients = SampleCheckpoint(2);
+  SetTensor(gradients.parts["gradients"], "zz", nan);
+  EXPECT_TRUE(store->Save(gradients).ok());
 }
 
 TEST(CheckpointStoreTest, ProcessesWriteAShareEachAndReadAll) {
