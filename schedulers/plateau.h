@@ -21,12 +21,12 @@
 #include "schedulers/metric_schedule.h"
 #include "schedulers/option_check.h"
 #include "schedulers/schedule.h"
+#include "trainer/better.h"
 #include "trainer/state.h"
 
 namespace trainyard {
 
 struct PlateauOptions {
-  enum class Better { kLower, kHigher };
   enum class Threshold { kRelative, kAbsolute };
 
   Better better = Better::kLower;

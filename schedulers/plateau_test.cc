@@ -15,7 +15,6 @@
 namespace trainyard {
 namespace {
 
-using Better = PlateauOptions::Better;
 using Threshold = PlateauOptions::Threshold;
 
 TEST(PlateauTest, HeaderExample) {

@@ -145,7 +145,7 @@ void Track::OnEpochStart(const EpochStart& e, Control&) {
 }
 
 void Track::OnReport(const Report& e, Control&) {
-  Row row(e.metrics.begin(), e.metrics.end());
+  tracking::Row row(e.metrics.begin(), e.metrics.end());
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());
   }
@@ -175,10 +175,11 @@ void Track::OnEvalEnd(const EvalEnd& e, Control&) {
   for (const auto& [name, value] : e.metrics) evaluated_.insert(name);
   if (e.metrics.empty()) return;
   tracker_->Add(e.state.optimizer_step,
-                Row(e.metrics.begin(), e.metrics.end()));
+                tracking::Row(e.metrics.begin(), e.metrics.end()));
 }
 
-void Track::AddNews(int64_t step, const RunHistory& history, Row row) {
+void Track::AddNews(int64_t step, const RunHistory& history,
+                    tracking::Row row) {
   for (const std::string& name : history.Names()) {
     const std::vector<double> values = history.Values(name);
     const auto count = static_cast<int64_t>(values.size());

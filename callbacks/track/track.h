@@ -87,7 +87,7 @@ class Track final : public Callback, public Stateful {
  private:
   void WriteInfo(const RunStart& e) const;
   void StartReport(const StepState& state);
-  void AddNews(int64_t step, const RunHistory& history, Row row);
+  void AddNews(int64_t step, const RunHistory& history, tracking::Row row);
 
   TrackOptions options_;
   std::unique_ptr<Tracker> tracker_;

@@ -19,8 +19,8 @@ class JsonLines final : public Sink {
   std::string name() const override { return "jsonl"; }
   void Open(int64_t position) override { file_.Open(path_, position); }
 
-  void Write(const Record& record) override {
-    const Row* row = std::get_if<Row>(&record.what);
+  void Write(const tracking::Record& record) override {
+    const tracking::Row* row = std::get_if<tracking::Row>(&record.what);
     if (row == nullptr) return;
     line_ = "{\"step\":" + std::to_string(record.step) + ",\"time\":";
     AppendTime(line_, record.time);

@@ -27,7 +27,7 @@ void AppendChunk(std::string& png, const std::string& kind,
                              static_cast<uInt>(checked.size())));
 }
 
-void Check(const Image& image) {
+void Check(const tracking::Image& image) {
   const bool good_size = image.width >= 1 && image.height >= 1 &&
                          image.width <= kLargestSide &&
                          image.height <= kLargestSide;
@@ -45,7 +45,7 @@ void Check(const Image& image) {
 }
 
 // Every line begins with the number of its filter: 0, none.
-std::string Lines(const Image& image) {
+std::string Lines(const tracking::Image& image) {
   const auto line = static_cast<size_t>(image.width * image.channels);
   std::string lines;
   lines.reserve((line + 1) * static_cast<size_t>(image.height));
@@ -59,7 +59,7 @@ std::string Lines(const Image& image) {
 
 }  // namespace
 
-std::string ToPng(const Image& image) {
+std::string ToPng(const tracking::Image& image) {
   Check(image);
   const std::string lines = Lines(image);
   uLongf size = compressBound(lines.size());

@@ -1,5 +1,6 @@
 #include "tracking/sinks/png.h"
 
+#include <absl/status/statusor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -8,6 +9,9 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "tracking/sinks/record.h"
+#include "trainer/data/images/image.h"
 
 namespace trainyard {
 namespace {
@@ -20,6 +24,17 @@ uint32_t BigEndian(const std::string& png, size_t at) {
     value = (value << 8) | static_cast<uint8_t>(png[at + i]);
   }
   return value;
+}
+
+// A program that reads an image folder and tracks has both kinds of image.
+TEST(PngTest, TheDecoderOfDatasetsReadsIt) {
+  const tracking::Image written{
+      .width = 2, .height = 1, .channels = 3, .pixels = {1, 2, 3, 4, 5, 6}};
+  const absl::StatusOr<Image> read = DecodeImage(ToPng(written), 3);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->width, 2);
+  EXPECT_EQ(read->height, 1);
+  EXPECT_EQ(read->pixels, written.pixels);
 }
 
 TEST(PngTest, HoldsThePixelsAndRightChecksums) {
