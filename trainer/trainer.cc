@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,17 @@ void AddMeans(MetricMeans& means, const StepOutput& output) {
   if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
   for (const auto& [name, value] : output.metrics) {
     means.Add(name, value, output.weight);
+  }
+}
+
+// Their metrics would have the same names.
+void CheckPrefixes(const CallbackHandler& callbacks) {
+  std::set<std::string> prefixes;
+  for (const OtherWeights* others : callbacks.FindAll<OtherWeights>()) {
+    TORCH_CHECK_VALUE(
+        !others->wanted() || prefixes.insert(others->prefix()).second,
+        "Train: two callbacks evaluate other weights under the prefix \"",
+        others->prefix(), "\"; give each a prefix of its own");
   }
 }
 
@@ -98,6 +110,7 @@ void Trainer::FireInitEnd() {
 
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
+  CheckPrefixes(callbacks_);
   backend_.Prepare(task_->Models());
   Run run(options, *task_, backend_);
   AddSchedules(run);
@@ -246,8 +259,8 @@ void Trainer::EvaluateAll(Run& run) {
   task_->SetTraining(false);
   run.eval_metrics.clear();
   EvaluateSets(run, "");
-  auto* others = callbacks_.Find<OtherWeights>();
-  if (others != nullptr && others->wanted()) {
+  for (OtherWeights* others : callbacks_.FindAll<OtherWeights>()) {
+    if (!others->wanted()) continue;
     const OtherWeights::Use use(*others);
     EvaluateSets(run, others->prefix() + "_");
   }
