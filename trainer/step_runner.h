@@ -58,7 +58,7 @@ class StepRunner final : public StepContext {
 
   const StepState& state() const override { return parts_.state; }
   void ForwardDone(const at::Tensor& outputs) override;
-  void Backward(const at::Tensor& loss, double weight) override;
+  void Backward(const at::Tensor& loss, std::optional<double> weight) override;
   bool Update(Optimizer& optimizer, const Clip& clip) override;
   void StepSchedules(Optimizer& optimizer, StepOn on) override;
 
@@ -73,6 +73,8 @@ class StepRunner final : public StepContext {
   const AnyBatch* batch_ = nullptr;
   bool is_boundary_ = true;
   std::optional<double> share_;
+  // The batch has records, but none of them counts.
+  bool masked_ = false;
   bool update_called_ = false;
   bool updated_ = false;
 };

@@ -24,10 +24,12 @@ namespace trainyard {
 namespace {
 
 void AddMeans(MetricMeans& means, const StepOutput& output) {
-  if (output.weight == 0) return;  // of padding only, for others to keep step
-  if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
+  const double weight = output.weight.value();
+  // Masked entirely, or of padding only, for others to keep step.
+  if (weight == 0) return;
+  if (output.loss.defined()) means.Add("loss", output.loss, weight);
   for (const auto& [name, value] : output.metrics) {
-    means.Add(name, value, output.weight);
+    means.Add(name, value, weight);
   }
 }
 
