@@ -73,6 +73,7 @@ TORCH_FREE = [
     "//trainer/checkpoint:input_file",
     "//trainer/checkpoint:json_reader",
     "//trainer/checkpoint:json_string",
+    "//trainer/checkpoint:json_writer",
     "//trainer/checkpoint:python_param_groups",
     "//trainer/checkpoint:rank_exchange",
     "//trainer/checkpoint:safetensors_dtype",
