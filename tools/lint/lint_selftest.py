@@ -60,7 +60,7 @@ class LintTest(unittest.TestCase):
 
 class CleanTreeTest(LintTest):
     def test_every_check_passes(self):
-        for check in ("examples", "file_size", "libtorch_headers", "layering", "names", "clang_format", "buildifier"):
+        for check in ("examples", "file_size", "libtorch_headers", "layering", "names", "unique_names", "clang_format", "buildifier"):
             with self.subTest(check):
                 self.assert_clean(check)
 
@@ -88,13 +88,14 @@ class SourceTreeTest(LintTest):
 
 class FileSizeTest(LintTest):
     def test_fails_over_the_limit_for_each_kind_of_file(self):
-        names = ["a.bzl", "a.cc", "a.h", "a.py", "a.sh", "b/BUILD.bazel", "script"]
+        names = ["a.bzl", "a.cc", "a.h", "a.py", "a.sh", "script"]
         for name in names:
             self.write(name, "#!\n" + "#\n" * 400)
         self.assert_fails("file_size", *(f"{name}: {SourceTreeTest.MESSAGE}" for name in names))
 
-    def test_passes_at_the_limit_and_for_data(self):
+    def test_passes_at_the_limit_and_for_lists_and_data(self):
         self.write("a.cc", "#\n" * 400)
+        self.write("b/BUILD.bazel", "#\n" * 4000)
         self.write("data.txt", "#\n" * 4000)
         self.assert_clean("file_size")
 
@@ -341,6 +342,11 @@ class NamesTest(LintTest):
         self.write("trainer/NAMES.md", "| `x` | `Missing` |\n")
         self.assert_fails("names", "trainer/NAMES.md:1: no header declares Missing")
 
+    def test_a_word_that_is_only_used_is_not_declared(self):
+        self.write("tools/use.h", "struct S {\n  bool Get(int missing) const { return other(missing); }\n  std::vector<Type> list = made();\n};\n")
+        self.write("trainer/NAMES.md", "| `x` | `missing`, `other`, `Type`, `vector`, `made`, `S`, `Get`, `list` |\n")
+        self.assert_fails("names", *(f"trainer/NAMES.md:1: no header declares {name}" for name in ("missing", "other", "Type", "vector", "made")))
+
     def test_a_test_that_is_not_there(self):
         self.write("trainer/CONFORMANCE.md", "| a | `LoopTest.Runs`, `LoopTest.Gone` |\n")
         self.write("trainer/loop_test.cc", "TEST_F(LoopTest,\n       Runs) {}\n")
@@ -349,6 +355,46 @@ class NamesTest(LintTest):
     def test_declared_names(self):
         self.write("trainer/NAMES.md", "No table, and `Missing`.\n\n| `x` | `Ok` |\n")
         self.assert_clean("names")
+
+
+class UniqueNamesTest(LintTest):
+    def plant(self, first: str, second: str):
+        self.write("a.h", f"namespace trainyard {{\n{first}\n}}  // namespace trainyard\n")
+        self.write("b.h", f"namespace trainyard {{\n{second}\n}}  // namespace trainyard\n")
+
+    def assert_collides(self, first: str, second: str, kinds: str):
+        self.plant(first, second)
+        self.assert_fails("unique_names", f"b.h:2: trainyard::Twice is a {kinds} in a.h:2: rename one, or put it into a namespace of its own")
+
+    def test_fails_on_two_things_of_one_name(self):
+        declared = {
+            "class": ["class Twice {};", "struct Twice final : public Base<int> { int Other(); };", "template <class T> struct Twice {};"],
+            "enum": ["enum class Twice { kA, kB };", "enum Twice : int { kTwo };"],
+            "alias": ["using Twice = std::vector<int>;", "template <class T> using Twice = T;"],
+            "function": ["int Twice(int a);", "inline std::vector<int> Twice() { return {}; }", "const Other& Twice(std::function<int(int)> f = [] {});"],
+            "variable": ["constexpr int Twice = 3;", "inline const std::map<int, Other> Twice{{1, {}}};", "extern int Twice[3];"],
+        }
+        for kind, texts in declared.items():
+            for text in texts:
+                with self.subTest(text):
+                    self.assert_collides("class Twice {};", text, f"{kind} here and a class")
+                    if kind != "function":
+                        self.assert_collides(texts[0], text, f"{kind} here and a {kind}")
+
+    def test_a_definition_after_a_forward_declaration_collides_with_another(self):
+        self.plant("class Twice;", "class Twice {};")
+        self.write("c.h", "namespace trainyard {\n\nclass Twice {};\n}\n")
+        self.assert_fails("unique_names", "c.h:3: trainyard::Twice is a class here and a class in b.h:2: rename one, or put it into a namespace of its own")
+
+    def test_passes_for_overloads_and_forward_declarations(self):
+        self.plant("int Twice(int);\nclass C;\nenum class E;", "int Twice(double);\nclass C {};\nclass C;\nenum class E { kA };")
+        self.assert_clean("unique_names")
+
+    def test_passes_for_members_other_namespaces_and_specialisations(self):
+        self.plant("struct A {\n  enum class Twice { kA };\n  void Get() { int Twice = 1; }\n};", "struct B {\n  int Twice;\n  B() : Twice{1}, b_(2) {}\n};\nint Twice(int A);")
+        self.write("c.h", "namespace trainyard::other {\nclass Twice {};\n}\nnamespace {\nclass Twice {};\n}\n// class Twice {};\n#define Twice 1\n")
+        self.write("d.h", "namespace std {\ntemplate <>\nstruct hash<int> {};\ntemplate <>\nstruct hash<char> {};\nclass Twice::Inner {};\n}\n")
+        self.assert_clean("unique_names")
 
 
 class ExamplesTest(LintTest):
