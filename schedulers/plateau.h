@@ -6,7 +6,7 @@
 //
 // The trainer shows it a metric of each evaluation by itself:
 //
-//   trainer.Train({.schedule = OnPlateau({.factor = 0.5}), ...});
+//   TrainOptions{.schedule = OnPlateau({.factor = 0.5})};
 //
 // The one schedule that is no function of the update: it falls with what it was
 // shown, so that its state must be saved.

@@ -4,8 +4,7 @@
 //   class MyTask final : public TaskOf<ImageBatch> {
 //    public:
 //     explicit MyTask(Net net) : net_(net) { AddModel("net", net.ptr()); }
-//     StepOutput TrainStep(const ImageBatch& batch, StepContext& step) override
-//     {
+//     StepOutput TrainStep(const ImageBatch& batch, StepContext&) override {
 //       return {.loss = Loss(net_->forward(batch.image), batch.label)};
 //     }
 //     …

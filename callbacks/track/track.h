@@ -5,8 +5,8 @@
 //   metrics.jsonl     a line per row of numbers; metrics.csv, the same as CSV
 //   tensorboard/      an event file
 //
-//   Track track({.run_dir = "runs/first",
-//                .values = {{"lr", [&] { return optimizer.Field(0, "lr");
+//   Track track({.run_dir = "runs/first", .values = {{"lr", [&] {
+//                  return optimizer.Field(0, "lr");
 //                }}}});
 //   trainer.Add(track);
 //

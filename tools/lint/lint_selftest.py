@@ -241,6 +241,12 @@ class FormattingTest(LintTest):
         self.assert_clean("buildifier")
         self.assertEqual((self.root / "a.cc").read_text(), "int a() { return 1; }\n")
 
+    def test_examples_in_comments_are_left_alone(self):
+        shutil.copy(pathlib.Path(_LINT).resolve().parent.parent.parent / ".clang-format", self.root / ".clang-format")
+        text = "// Purpose.\n//\n//   " + "Call(argument); " * 6 + "\n//   Short();\nint a;\n"
+        self.write("a.cc", text.replace(" \n", "\n"))
+        self.assert_clean("clang_format")
+
     def test_buildifier_also_fails_on_its_warnings_and_on_other_names(self):
         self.write("c/c.bzl", 'load("//a:a.bzl", "unused")\n')
         self.write("c/c.BUILD", "x(y=1)\n")
@@ -401,6 +407,27 @@ class ExamplesTest(LintTest):
     def test_an_example_that_no_source_has(self):
         self.write("README.md", "Text.\n\n```cpp\nint Gone() { return 1; }\n```\n")
         self.assert_fails("examples", "README.md:3: no .cc file has this example; put it into a test or a program, word for word")
+
+    HEADER = "// Purpose.\n//\n//   Go(1);  // a remark\n//   if (gone) {\n//     …\n//   }\n//\n//   a    table\n#ifndef X\n//   Gone();\n"
+
+    def test_an_example_of_a_header_that_no_source_has(self):
+        self.write("tools/x.h", self.HEADER)
+        self.write("tools/x_test.cc", "if (gone) {\n}\nGo(1);\n")  # in another order
+        self.assert_fails("examples", "tools/x.h:3: no .cc file has this example; put it into a test or a program")
+
+    def test_between_the_statements_of_an_example_others_may_stand(self):
+        self.write("tools/x.h", self.HEADER)
+        self.write("tools/x_test.cc", "Go(\n    1);\nEXPECT_TRUE(gone);\nif (gone) {\n  Stop();\n}\n")
+        self.assert_clean("examples")
+
+    def test_a_waiting_example_must_wait_and_exist(self):
+        self.write("tools/x.h", self.HEADER)
+        self.write("tools/lint/waiting_examples.txt", "# Why.\ntools/x.h\n")
+        self.assert_clean("examples")
+        self.write("tools/x_test.cc", "Go(1);\nif (gone) {\n}\n")
+        self.write("tools/lint/waiting_examples.txt", "tools/x.h\ntools/y.h\n")
+        page = "tools/lint/waiting_examples.txt"
+        self.assert_fails("examples", f"{page}: the example of tools/x.h stands in a source now; remove it from the list", f"{page}: there is no tools/y.h")
 
     def test_white_space_and_other_languages_do_not_matter(self):
         self.write("README.md", "```cpp\nint Ok() {\n  return 1;\n}\n```\n\n```python\nnot_cpp()\n```\n")
