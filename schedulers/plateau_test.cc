@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "schedulers/metric_schedule.h"
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {
