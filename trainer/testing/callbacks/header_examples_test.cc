@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "backends/make_backend.h"
+#include "backends/use_sync_batch_norm.h"
 #include "callbacks/callback.h"
 #include "callbacks/callback_handler.h"
 #include "callbacks/clock.h"
@@ -122,7 +123,8 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
                                 const DatasetPtr& test,
                                 const std::vector<NamedTensor>& weights) {
   auto& [model, optimizer, backend, trainer] = program;
-  torch::nn::Linear metric(1, 1);
+  torch::nn::Linear metric(1, 1), net(1, 1);
+  UseSyncBatchNorm(*net, backend->collectives());
   Platform my_platform;
   auto& finder =
       trainer.Add(LearningRateFinder(optimizer, trainer.task().State()));
