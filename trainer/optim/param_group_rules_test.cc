@@ -96,32 +96,5 @@ TEST(ParamGroupRulesTest, APatternThatMatchesNothingIsNamed) {
       HasSubstr("\"stem.*\" matches no parameter that no earlier pattern"));
 }
 
-TEST(ParamGroupRulesTest, LowerLayersLearnMoreSlowly) {
-  const ParamGroups groups = LayerwiseLr(
-      Network(),
-      {.lr = 8, .decay = 0.5, .layers = {"stem.*", "body.0.*", "body.1.*"}});
-  AdamW optimizer(groups, {.lr = 8});
-  EXPECT_EQ(optimizer.Field(0, "lr"), 2);
-  EXPECT_EQ(optimizer.Field(1, "lr"), 4);
-  EXPECT_EQ(optimizer.Field(2, "lr"), 8);
-  EXPECT_THAT(Names(groups.groups()[3]),
-              ElementsAre("head.weight", "head.bias"));
-  EXPECT_EQ(optimizer.Field(3, "lr"), 8);
-}
-
-TEST(ParamGroupRulesTest, LayerwiseLrRefusesBadOptions) {
-  EXPECT_THAT(ErrorOf<c10::ValueError>(
-                  [] { LayerwiseLr(Network(), {.lr = -1, .layers = {"*"}}); }),
-              HasSubstr("LayerwiseLr: lr is -1"));
-  EXPECT_THAT(
-      ErrorOf<c10::ValueError>([] {
-        LayerwiseLr(Network(), {.lr = 1, .decay = 0, .layers = {"*"}});
-      }),
-      HasSubstr("LayerwiseLr: decay is 0; it must be above 0 and at most 1"));
-  EXPECT_THAT(
-      ErrorOf<c10::ValueError>([] { LayerwiseLr(Network(), {.lr = 1}); }),
-      HasSubstr("LayerwiseLr: layers is empty"));
-}
-
 }  // namespace
 }  // namespace trainyard
