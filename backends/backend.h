@@ -68,9 +68,11 @@ class Backend : public Stateful {
   // gradient has changed. Collective: all ranks must call it.
   virtual void Prepare(const std::vector<ModelTensors>& models) = 0;
 
-  // A weight like this one for the first batch of every window, the same on all
-  // processes for the whole run: what shares are taken of. 0: of a process that
-  // has no batch. Collective: all ranks must call it.
+  // Returns the weight that all ranks take the shares of a window of. Pass the
+  // weight of this rank's first batch that weighs something, or 0. With several
+  // ranks it is the largest of all ranks, fixed for the whole run from the
+  // first that is not 0; 0 if no rank has weight yet. Collective: all ranks
+  // must call it.
   virtual double ReferenceWeight(double weight) = 0;
 
   // Calls `pass` with what a forward pass needs around it.

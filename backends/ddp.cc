@@ -59,8 +59,8 @@ class Ddp final : public Backend {
     if (!reference_) {
       at::Tensor largest = at::scalar_tensor(weight, at::kDouble);
       collectives_->AllReduce(largest, ReduceOp::kMax);
-      TORCH_CHECK_VALUE(largest.item<double>() > 0,
-                        "ddp: no process has a batch that weighs anything");
+      // Asked again at the next batch if this one weighs nothing anywhere.
+      if (largest.item<double>() == 0) return 0;
       reference_ = largest.item<double>();
     }
     return *reference_;

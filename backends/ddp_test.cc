@@ -11,7 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 
 #include "backends/amp.h"
@@ -19,6 +18,7 @@
 #include "backends/processes/rank_group.h"
 #include "backends/processes/spawn_ranks.h"
 #include "backends/single_process.h"
+#include "tools/testing/error_of.h"
 #include "trainer/optim/sgd.h"
 
 namespace trainyard {
@@ -94,27 +94,18 @@ TEST(DdpTest, GradientsAreTheMeanOnlyAtTheEndOfAWindow) {
   }
 }
 
-std::string Refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const c10::Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-
 TEST(DdpTest, ModelsThatDifferAreRefusedByName) {
   if (SpawnRanks(2)) return;
   const auto backend = MakeDdp();
   const bool odd = backend->rank() == 1;
   EXPECT_THAT(
-      Refusal([&] {
+      ErrorOf<c10::Error>([&] {
         backend->Prepare(
             {{"net", {{"a", Param(1)}, {"b", at::ones({odd ? 3 : 2})}}}});
       }),
       AllOf(HasSubstr("rank 0: net.b: parameter Float [2]"),
             HasSubstr("rank 1: net.b: parameter Float [3]")));
-  EXPECT_THAT(Refusal([&] {
+  EXPECT_THAT(ErrorOf<c10::Error>([&] {
                 ModelTensors model{"net", {{"a", Param(1)}}};
                 if (odd) model.buffers.push_back({"mean", at::ones({1})});
                 backend->Prepare({model});
@@ -130,7 +121,7 @@ TEST(DdpTest, AnOptimizerOfAnUnknownParameterIsRefused) {
   backend->Prepare({{"net", {{"w", w}}}});
   SGD stranger({at::ones({7}).requires_grad_()}, {.lr = 1});
   backend->Backward(w.sum(), {});
-  EXPECT_THAT(Refusal([&] { backend->FinishGradients(stranger); }),
+  EXPECT_THAT(ErrorOf<c10::Error>([&] { backend->FinishGradients(stranger); }),
               HasSubstr("shape [7]"));
 }
 
@@ -147,8 +138,9 @@ TEST(DdpTest, ParametersMayBeUnusedIfAskedFor) {
   {
     const auto strict = MakeDdp();
     strict->Prepare({model});
-    EXPECT_THAT(Refusal([&] { strict->Backward(loss(*strict), {}); }),
-                HasSubstr("finished reduction"));
+    EXPECT_THAT(
+        ErrorOf<c10::Error>([&] { strict->Backward(loss(*strict), {}); }),
+        HasSubstr("finished reduction"));
   }
   a.mutable_grad().reset();
   b.mutable_grad().reset();

@@ -2,8 +2,9 @@
 // together. Data that is split over ranks rarely comes out even; without a plan
 // those with more batches would wait for the others forever.
 //
-//   const EpochPlan plan = PlanEpoch(collectives, batches,
-//   UnevenInputs::kJoin); for (int64_t step = 0; step < plan.steps; ++step) {
+//   const EpochPlan plan =
+//       PlanEpoch(collectives, batches, UnevenInputs::kJoin);
+//   for (int64_t step = 0; step < plan.steps; ++step) {
 //     if (const auto batch = plan.Batch(step)) {
 //       backend.Backward(Loss(*batch), …);
 //     } else {

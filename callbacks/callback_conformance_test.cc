@@ -12,7 +12,7 @@
 #include "callbacks/epoch_table.h"
 #include "callbacks/log_metrics.h"
 #include "callbacks/max_duration.h"
-#include "callbacks/monitors/gradient_norm.h"
+#include "callbacks/monitors/gradient_norm_monitor.h"
 #include "callbacks/monitors/learning_rate_monitor.h"
 #include "callbacks/monitors/memory_monitor.h"
 #include "callbacks/monitors/profiler.h"
@@ -54,40 +54,42 @@ CallbackCase Watching(const char* name) {
 
 INSTANTIATE_TEST_SUITE_P(
     BuiltIn, CallbackConformanceTest,
-    ::testing::Values(
-        CallbackCase{"EarlyStopping",
-                     [](const SecondsClock& clock) {
-                       return std::make_unique<EarlyStopping>(
-                           EarlyStoppingOptions{.clock = clock});
-                     }},
-        Timed<EpochTable>("EpochTable"), Watching<GradientNorm>("GradientNorm"),
-        Watching<LearningRateMonitor>("LearningRateMonitor"),
-        Plain<LogMetrics>("LogMetrics"),
-        CallbackCase{"MaxDuration",
-                     [](const SecondsClock& clock) {
-                       return std::make_unique<MaxDuration>(
-                           Seconds(1e6), MaxDurationOptions{.clock = clock});
-                     }},
-        Plain<MemoryMonitor>("MemoryMonitor"),
-        Timed<PrintProgress>("PrintProgress"),
-        CallbackCase{"Profiler",
-                     [](const SecondsClock&) {
-                       return std::make_unique<Profiler>(ProfilerOptions{
-                           .path = ::testing::TempDir() + "/trace.json",
-                           .first_batch = 2});
-                     }},
-        Timed<ProgressBar>("ProgressBar"),
-        Plain<TerminateOnNaN>("TerminateOnNaN"),
-        CallbackCase{"Throughput",
-                     [](const SecondsClock& clock) {
-                       return std::make_unique<Throughput>(
-                           ThroughputOptions{.clock = clock});
-                     }},
-        CallbackCase{"Timer",
-                     [](const SecondsClock& clock) {
-                       return std::make_unique<Timer>(
-                           TimerOptions{.clock = clock});
-                     }}),
+    ::testing::Values(CallbackCase{"EarlyStopping",
+                                   [](const SecondsClock& clock) {
+                                     return std::make_unique<EarlyStopping>(
+                                         EarlyStoppingOptions{.clock = clock});
+                                   }},
+                      Timed<EpochTable>("EpochTable"),
+                      Watching<GradientNormMonitor>("GradientNormMonitor"),
+                      Watching<LearningRateMonitor>("LearningRateMonitor"),
+                      Plain<LogMetrics>("LogMetrics"),
+                      CallbackCase{"MaxDuration",
+                                   [](const SecondsClock& clock) {
+                                     return std::make_unique<MaxDuration>(
+                                         Seconds(1e6),
+                                         MaxDurationOptions{.clock = clock});
+                                   }},
+                      Plain<MemoryMonitor>("MemoryMonitor"),
+                      Timed<PrintProgress>("PrintProgress"),
+                      CallbackCase{
+                          "Profiler",
+                          [](const SecondsClock&) {
+                            return std::make_unique<Profiler>(ProfilerOptions{
+                                .path = ::testing::TempDir() + "/trace.json",
+                                .first_batch = 2});
+                          }},
+                      Timed<ProgressBar>("ProgressBar"),
+                      Plain<TerminateOnNaN>("TerminateOnNaN"),
+                      CallbackCase{"Throughput",
+                                   [](const SecondsClock& clock) {
+                                     return std::make_unique<Throughput>(
+                                         ThroughputOptions{.clock = clock});
+                                   }},
+                      CallbackCase{"Timer",
+                                   [](const SecondsClock& clock) {
+                                     return std::make_unique<Timer>(
+                                         TimerOptions{.clock = clock});
+                                   }}),
     CallbackCaseName);
 
 }  // namespace

@@ -34,6 +34,10 @@ void CallbackHandler::Register(Callback& callback, const AddOptions& options) {
     }
   }
   callbacks_.push_back(&callback);
+  InsertByPriority(by_priority_,
+                   {.callback = &callback,
+                    .priority = options.priority.value_or(callback.priority()),
+                    .filter = options.filter});
 }
 
 std::exception_ptr CallbackHandler::FireToAll(const RunEnd& event) {

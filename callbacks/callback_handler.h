@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeindex>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -103,14 +105,19 @@ class CallbackHandler {
       for (auto& subscriber : std::get<kEvent>(subscribers_))
         Call(subscriber, event);
     } else {
-      for (Callback* callback : callbacks_) {
-        auto* handles = dynamic_cast<Handles<Event>*>(callback);
+      for (Added& added : by_priority_) {
+        auto* handles = dynamic_cast<Handles<Event>*>(added.callback);
         if (handles == nullptr) continue;
         try {
+          if (added.filter &&
+              !added.filter(
+                  ++added.occurrences[std::type_index(typeid(Event))])) {
+            continue;
+          }
           handles->Handle(event, control_);
         } catch (const std::exception& e) {
           std::throw_with_nested(
-              CallbackError(*callback, TypeName(typeid(Event)), e));
+              CallbackError(*added.callback, TypeName(typeid(Event)), e));
         }
       }
     }
@@ -129,6 +136,16 @@ class CallbackHandler {
     return nullptr;
   }
 
+  // All callbacks of class T, in the order of adding.
+  template <class T>
+  std::vector<T*> FindAll() const {
+    std::vector<T*> all;
+    for (Callback* callback : callbacks_) {
+      if (auto* found = dynamic_cast<T*>(callback)) all.push_back(found);
+    }
+    return all;
+  }
+
   // The callbacks that have state to be saved, by name; a second one of a name
   // is "<name>#2".
   std::map<std::string, Stateful*> StatefulCallbacks() const;
@@ -144,6 +161,13 @@ class CallbackHandler {
     void (*call)(Callback&, const Event&, Control&);
     Filter filter;
     int64_t occurrences = 0;
+  };
+  // What a user's own event needs: which callbacks handle it shows at run time.
+  struct Added {
+    Callback* callback;
+    int priority;
+    Filter filter;
+    std::map<std::type_index, int64_t> occurrences = {};
   };
   template <class>
   struct SubscriberLists;
@@ -195,11 +219,14 @@ class CallbackHandler {
 
   template <size_t kEvent>
   void Insert(const Subscriber<EventAt<kEvent>>& subscriber) {
-    auto& list = std::get<kEvent>(subscribers_);
+    InsertByPriority(std::get<kEvent>(subscribers_), subscriber);
+  }
+
+  template <class T>
+  static void InsertByPriority(std::vector<T>& list, const T& item) {
     auto at = list.end();
-    while (at != list.begin() && std::prev(at)->priority > subscriber.priority)
-      --at;
-    list.insert(at, subscriber);
+    while (at != list.begin() && std::prev(at)->priority > item.priority) --at;
+    list.insert(at, item);
   }
 
   template <class Event>
@@ -218,6 +245,7 @@ class CallbackHandler {
   Control& control_;
   // In the order of adding.
   std::vector<Callback*> callbacks_;
+  std::vector<Added> by_priority_;
   std::vector<std::unique_ptr<Callback>> kept_;
   SubscriberLists<Events>::Type subscribers_;
 };

@@ -87,6 +87,39 @@ TEST_F(CallbackHandlerTest, CallsInOrderOfPriorityThenOfAdding) {
               ElementsAre("early:run", "first:run", "second:run", "late:run"));
 }
 
+TEST_F(CallbackHandlerTest, AUsersEventComesInOrderOfPriorityToo) {
+  const auto say = [&](std::string word) {
+    return [this, word](const CoffeeBreak&, Control&) { log_.push_back(word); };
+  };
+  const AddOptions more{.duplicates = Duplicates::kAllow};
+  handler_.Add(On<CoffeeBreak>(say("late"), /*priority=*/5), more);
+  handler_.Add(On<CoffeeBreak>(say("first")), more);
+  handler_.Add(On<CoffeeBreak>(say("second")), more);
+  handler_.Add(On<CoffeeBreak>(say("early")),
+               {.duplicates = Duplicates::kAllow, .priority = -5});
+  handler_.Fire(CoffeeBreak{5});
+  EXPECT_THAT(log_, ElementsAre("early", "first", "second", "late"));
+}
+
+TEST_F(CallbackHandlerTest, AUsersEventIsFilteredAndCountedOnItsOwn) {
+  const auto odd = [](int64_t occurrence) { return occurrence % 2 == 1; };
+  Barista barista;
+  handler_.Add(barista, {.filter = odd});
+  handler_.Fire(CoffeeBreak{1});
+  handler_.Fire(run_start());  // another event: not counted
+  handler_.Fire(CoffeeBreak{2});
+  handler_.Fire(CoffeeBreak{4});
+  EXPECT_EQ(barista.minutes, 5);
+}
+
+TEST_F(CallbackHandlerTest, FindsAllOfAClassInTheOrderOfAdding) {
+  Recorder a(log_, "a", /*priority=*/9), b(log_, "b");
+  handler_.Add(a);
+  handler_.Add(b, {.duplicates = Duplicates::kAllow});
+  handler_.Add(Barista());
+  EXPECT_THAT(handler_.FindAll<Recorder>(), ElementsAre(&a, &b));
+}
+
 TEST_F(CallbackHandlerTest, BorrowsVariablesAndKeepsTemporaries) {
   Recorder borrowed(log_, "borrowed");
   EXPECT_EQ(&handler_.Add(borrowed), &borrowed);

@@ -18,11 +18,11 @@
 #include <optional>
 #include <string>
 
-#include "callbacks/better.h"
 #include "callbacks/callback.h"
 #include "callbacks/clock.h"
 #include "callbacks/metric_watch.h"
 #include "callbacks/run_progress.h"
+#include "trainer/better.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 #include "trainer/state.h"

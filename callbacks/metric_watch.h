@@ -2,8 +2,10 @@
 // an evaluation's when it ends; training's own and those that callbacks record,
 // at the end of the epoch.
 //
-//   if (const std::optional<double> value = watch_.Take(eval_end))
-//   Judge(*value); for (double value : watch_.Take(epoch_end)) Judge(value);
+//   if (const std::optional<double> value = watch.Take(eval_end)) {
+//     Judge(*value);
+//   }
+//   for (const double value : watch.Take(epoch_end)) Judge(value);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_METRIC_WATCH_H_

@@ -1,7 +1,9 @@
 // OtherWeights is a second set of weights for the same models, such as an
 // average of them. A callback that derives from it, too, has every evaluation
 // of a run made twice: with the models' own weights, then with the others,
-// under the set's name with prefix() and "_" before it: "ema_eval_loss".
+// under the set's name with prefix() and "_" before it: "ema_eval_loss". A run
+// may have several, each with a prefix of its own; they are evaluated in the
+// order in which they were added.
 //
 //   class Averages final : public Callback, public OtherWeights {
 //     std::string prefix() const override { return "average"; }

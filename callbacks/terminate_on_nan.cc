@@ -63,7 +63,8 @@ void TerminateOnNaN::OnEvalEnd(const EvalEnd&, Control& control) {
 void TerminateOnNaN::Add(const StepOutput& output, Pass& pass,
                          Control& control) const {
   ++pass.batches;
-  if (!output.loss.defined()) return;
+  // The loss of a batch that weighs nothing is a mean over nothing.
+  if (!output.loss.defined() || output.weight == 0.0) return;
   const at::Tensor loss = output.loss.detach();
   // Losses in half precision would overflow when added.
   pass.sum = pass.waiting == 0 ? loss : pass.sum.to(at::kDouble).add(loss);

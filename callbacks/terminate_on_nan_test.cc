@@ -8,7 +8,9 @@
 #include <limits>
 
 #include "callbacks/testing/fake_run.h"
+#include "trainer/data/batch.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/task.h"
 
 namespace trainyard {
 namespace {
@@ -40,6 +42,19 @@ TEST(TerminateOnNaNTest, StopsAfterTheBatchWhoseLossIsNotFinite) {
   infinite.Add(TerminateOnNaN());
   EXPECT_EQ(infinite.Play(), RunEnding::kStopped);
   EXPECT_EQ(infinite.message(), "loss is -inf in epoch 1, batch 1");
+}
+
+TEST(TerminateOnNaNTest, ABatchThatWeighsNothingMayHaveAnyLoss) {
+  Control control;
+  TerminateOnNaN callback;
+  const StepState state;
+  const AnyBatch batch(Example{at::zeros({1}), at::zeros({1})});
+  StepOutput output{.loss = at::full({}, kNan), .weight = 0};
+  callback.OnLossEnd({state, batch, output}, control);
+  EXPECT_FALSE(control.stop_requested());
+  output.weight = 1;
+  callback.OnLossEnd({state, batch, output}, control);
+  EXPECT_TRUE(control.stop_requested());
 }
 
 TEST(TerminateOnNaNTest, StopsWhenAnEvaluationIsNotFinite) {

@@ -1,13 +1,11 @@
 // Cosine decay with warm-up and cool-down, in one cycle or several.
 //
-//   trainer.Train({.schedule = Cosine({.warmup = Epochs(1), .min_ratio =
-//   0.01}),
-//                  ...});
+//   Cosine({.warmup = Epochs(1), .min_ratio = 0.01});
 //
 // Warm-up rises in equal steps from its start to the group's configured value;
 // then, n updates later and with T updates between warm-up and cool-down,
 //
-//   value = min + (base - min) / 2 * (1 + cos(pi * (n / T)^k_decay));
+//   value = min + (base - min) / 2 * (1 + cos(pi * (n / T)^k_decay))
 //
 // cool-down holds the minimum, also after the end of the run. With several
 // cycles T is divided among them and each starts again at its own peak.

@@ -1,7 +1,8 @@
 // Up from the configured value to a peak and down again, over and over.
 //
-//   Cyclic({.peak_ratio = 10, .up = Epochs(2), .mode =
-//   CyclicMode::kTriangular2});
+//   Cyclic({.peak_ratio = 10,
+//           .up = Epochs(2),
+//           .mode = CyclicMode::kTriangular2});
 //
 // value = base + (peak - base) * x * scale, where x rises in a straight line
 // from 0 to 1 and falls back, and scale is 1, halves with each cycle, or is

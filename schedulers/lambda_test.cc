@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {

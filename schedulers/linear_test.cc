@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

@@ -11,7 +11,6 @@ namespace trainyard {
 namespace {
 
 constexpr OptionCheck kCheck("Plateau");
-using Better = PlateauOptions::Better;
 using Threshold = PlateauOptions::Threshold;
 
 }  // namespace

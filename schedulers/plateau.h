@@ -6,7 +6,7 @@
 //
 // The trainer shows it a metric of each evaluation by itself:
 //
-//   trainer.Train({.schedule = OnPlateau({.factor = 0.5}), ...});
+//   TrainOptions{.schedule = OnPlateau({.factor = 0.5})};
 //
 // The one schedule that is no function of the update: it falls with what it was
 // shown, so that its state must be saved.
@@ -21,12 +21,12 @@
 #include "schedulers/metric_schedule.h"
 #include "schedulers/option_check.h"
 #include "schedulers/schedule.h"
+#include "trainer/better.h"
 #include "trainer/state.h"
 
 namespace trainyard {
 
 struct PlateauOptions {
-  enum class Better { kLower, kHigher };
   enum class Threshold { kRelative, kAbsolute };
 
   Better better = Better::kLower;

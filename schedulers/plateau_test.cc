@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "schedulers/metric_schedule.h"
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {
 
-using Better = PlateauOptions::Better;
 using Threshold = PlateauOptions::Threshold;
 
 TEST(PlateauTest, HeaderExample) {

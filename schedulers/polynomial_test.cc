@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

@@ -10,8 +10,8 @@
 #include "schedulers/cosine_annealing.h"
 #include "schedulers/linear.h"
 #include "schedulers/testing/composed_golden.h"
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

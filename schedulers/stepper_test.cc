@@ -6,7 +6,7 @@
 #include "schedulers/constant.h"
 #include "schedulers/cosine.h"
 #include "schedulers/linear.h"
-#include "schedulers/testing/error_of.h"
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

@@ -5,8 +5,8 @@
 #include "schedulers/cosine.h"
 #include "schedulers/polynomial.h"
 #include "schedulers/step.h"
-#include "schedulers/testing/error_of.h"
 #include "schedulers/testing/golden_file.h"
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

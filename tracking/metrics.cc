@@ -1,8 +1,6 @@
 #include "tracking/metrics.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include <utility>
@@ -35,10 +33,7 @@ void MetricMeans::Add(std::string_view name, const at::Tensor& value,
     mean.sum += value.item<double>() * weight;
     return;
   }
-  const at::NoGradGuard no_gradients;
-  if (!mean.device_sum.defined())
-    mean.device_sum = at::zeros({}, value.options().dtype(at::kDouble));
-  mean.device_sum.add_(value.detach().reshape({}), weight);
+  mean.device_sum.Add(value, weight);
 }
 
 std::map<std::string, double> MetricMeans::Read() const {
@@ -52,8 +47,7 @@ void MetricMeans::Forget() {
 }
 
 double MetricMeans::SumOf(const Mean& mean) {
-  return mean.sum +
-         (mean.device_sum.defined() ? mean.device_sum.item<double>() : 0);
+  return mean.sum + mean.device_sum.Read();
 }
 
 std::vector<double> MetricMeans::AllSums(Backend& backend) const {

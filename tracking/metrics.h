@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "tracking/device_sum.h"
 #include "trainer/state.h"
 
 namespace trainyard {
@@ -51,9 +52,8 @@ class MetricMeans final : public Stateful {
  private:
   struct Mean {
     std::string name;
-    double sum = 0;  // of values on the CPU
-    at::Tensor
-        device_sum;  // of the others; float64, since long sums lose digits
+    double sum = 0;        // of values on the CPU
+    DeviceSum device_sum;  // of the others
     double weight = 0;
   };
   Mean& Find(std::string_view name);

@@ -12,25 +12,15 @@
 #include <thread>
 
 #include "trainer/checkpoint/atomic_file.h"
-#include "trainer/checkpoint/json_string.h"
-#include "trainer/checkpoint/utf8.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
 
-// What is no UTF-8 (a file's name may be anything) cannot stand in JSON.
-std::string Quoted(const std::string& text) {
-  return JsonQuoted(ValidUtf8Prefix(text) == text.size() ? text
-                                                         : "(not UTF-8)");
-}
-
-std::string ToJson(const RunInfo::Pairs& pairs) {
-  std::string json = "{";
-  for (const auto& [name, value] : pairs) {
-    absl::StrAppend(&json, json.size() == 1 ? "" : ",", "\n    ", Quoted(name),
-                    ": ", Quoted(value));
-  }
-  return json + (pairs.empty() ? "}" : "\n  }");
+void Write(const RunInfo::Pairs& pairs, JsonWriter& json) {
+  json.BeginObject();
+  for (const auto& [name, value] : pairs) json.Key(name).String(value);
+  json.EndObject();
 }
 
 std::string CommandLine() {
@@ -63,13 +53,16 @@ RunInfo RunInfoOfThisProcess() {
 }
 
 std::string ToJson(const RunInfo& info) {
-  return absl::StrCat(
-      "{\n  \"started\": ", absl::StrFormat("%.3f", info.started),
-      ",\n  \"resumed_at\": ", info.resumed_at,
-      ",\n  \"command\": ", Quoted(info.command),
-      ",\n  \"config\": ", ToJson(info.config),
-      ",\n  \"environment\": ", ToJson(info.environment),
-      ",\n  \"hooks\": ", Quoted(info.hooks), "\n}\n");
+  JsonWriter json(JsonWriter::Layout::kLines);
+  json.BeginObject();
+  json.Key("started").Raw(absl::StrFormat("%.3f", info.started));
+  json.Key("resumed_at").Int(info.resumed_at);
+  json.Key("command").String(info.command);
+  Write(info.config, json.Key("config"));
+  Write(info.environment, json.Key("environment"));
+  json.Key("hooks").String(info.hooks);
+  json.EndObject();
+  return json.text() + "\n";
 }
 
 absl::Status WriteRunInfo(const RunInfo& info, const std::string& path) {

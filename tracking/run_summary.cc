@@ -1,18 +1,17 @@
 #include "tracking/run_summary.h"
 
 #include <absl/status/statusor.h>
-#include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/str_join.h>
 
 #include <cmath>
-#include <vector>
 
 #include "trainer/checkpoint/atomic_file.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
 
+// Nine digits are enough to compare runs by.
 std::string Number(double value) {
   return std::isfinite(value) ? absl::StrFormat("%.9g", value) : "null";
 }
@@ -20,17 +19,19 @@ std::string Number(double value) {
 }  // namespace
 
 std::string ToJson(const RunSummary& summary) {
-  std::vector<std::string> lines = {
-      absl::StrCat("\"epochs\": ", summary.epochs),
-      absl::StrCat("\"updates\": ", summary.updates),
-      absl::StrCat("\"samples\": ", summary.samples)};
-  for (const auto& [name, value] : summary.metrics)
-    lines.push_back(absl::StrCat("\"", name, "\": ", Number(value)));
-  lines.push_back(absl::StrCat("\"seconds\": ", Number(summary.seconds)));
-  lines.push_back(absl::StrCat("\"samples_per_second\": ",
-                               Number(summary.samples_per_second)));
-  lines.push_back(absl::StrCat("\"state_crc32c\": ", summary.state_crc32c));
-  return absl::StrCat("{\n  ", absl::StrJoin(lines, ",\n  "), "\n}\n");
+  JsonWriter json(JsonWriter::Layout::kLines);
+  json.BeginObject();
+  json.Key("epochs").Int(summary.epochs);
+  json.Key("updates").Int(summary.updates);
+  json.Key("samples").Int(summary.samples);
+  for (const auto& [name, value] : summary.metrics) {
+    json.Key(name).Raw(Number(value));
+  }
+  json.Key("seconds").Raw(Number(summary.seconds));
+  json.Key("samples_per_second").Raw(Number(summary.samples_per_second));
+  json.Key("state_crc32c").Int(summary.state_crc32c);
+  json.EndObject();
+  return json.text() + "\n";
 }
 
 absl::Status WriteRunSummary(const RunSummary& summary,

@@ -1,8 +1,8 @@
 // RunSummary is what a run came to, in a dozen numbers: for scripts that
 // compare runs.
 //
-//   const absl::Status written = WriteRunSummary(summary,
-//   "/tmp/run/summary.json");
+//   const absl::Status written =
+//       WriteRunSummary(summary, "/tmp/run/summary.json");
 //
 // Free of libtorch. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_RUN_SUMMARY_H_

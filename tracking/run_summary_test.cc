@@ -38,6 +38,13 @@ TEST(RunSummaryTest, IsOneFlatJsonObject) {
   EXPECT_EQ(ToJson(Summary()), kJson);
 }
 
+TEST(RunSummaryTest, EscapesTheNamesOfMetrics) {
+  const std::string json =
+      ToJson({.metrics = {{"top \"5\"\n", 0.5}, {"\xff", 1}}});
+  EXPECT_THAT(json, HasSubstr("\"top \\\"5\\\"\\n\": 0.5"));
+  EXPECT_THAT(json, HasSubstr("\"(not UTF-8)\": 1"));
+}
+
 TEST(RunSummaryTest, WritesTheFileAndNothingElse) {
   const std::string folder = ::testing::TempDir() + "/run_summary";
   std::filesystem::remove_all(folder);

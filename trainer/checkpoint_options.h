@@ -1,8 +1,9 @@
 // Where and when a run saves itself, and whether it goes on from there.
 //
-//   trainer.Train({.checkpoint = {.directory = "run", .every =
-//                                 Every(Updates(1000))},
-//                  .resume = Resume::kIfPresent, …});
+//   trainer.Train({.data = train,
+//                  .checkpoint = {.directory = "run",
+//                                 .every = Every(Updates(1000))},
+//                  .resume = Resume::kIfPresent});
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_OPTIONS_H_

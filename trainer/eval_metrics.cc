@@ -15,12 +15,12 @@ EvalMetrics::EvalMetrics(MetricReducers reducers)
     : reducers_(std::move(reducers)) {}
 
 void EvalMetrics::Add(const StepOutput& output) {
+  const double weight = output.weight.value();
+  if (weight == 0) return;  // a mean over nothing is no number
   size_t place = 0;
-  if (output.loss.defined()) {
-    AddTo(place++, "loss", output.loss, output.weight);
-  }
+  if (output.loss.defined()) AddTo(place++, "loss", output.loss, weight);
   for (const auto& [name, value] : output.metrics) {
-    AddTo(place++, name, value, output.weight);
+    AddTo(place++, name, value, weight);
   }
   TORCH_CHECK_VALUE(place > 0,
                     "EvalStep returned neither a loss nor a metric; return "

@@ -27,8 +27,9 @@ class EvalMetrics {
  public:
   explicit EvalMetrics(MetricReducers reducers);
 
-  // Throws c10::ValueError, naming the metrics, if they are not those of the
-  // first batch, or if one is not a scalar and has no reducer that takes more.
+  // A batch of weight 0 counts for nothing. Throws c10::ValueError, naming the
+  // metrics, if they are not those of the first batch, or if one is not a
+  // scalar and has no reducer that takes more. REQUIRES: output.weight is set.
   void Add(const StepOutput& output);
 
   // Throws c10::ValueError if a reducer has no metric. Collective: all ranks

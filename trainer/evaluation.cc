@@ -24,7 +24,9 @@ class EvalContext final : public StepContext {
   explicit EvalContext(const StepState& state) : state_(state) {}
   const StepState& state() const override { return state_; }
   void ForwardDone(const at::Tensor&) override {}
-  void Backward(const at::Tensor&, double) override { Refuse("Backward"); }
+  void Backward(const at::Tensor&, std::optional<double>) override {
+    Refuse("Backward");
+  }
   bool Update(Optimizer&, const Clip&) override {
     Refuse("Update");
     return false;
@@ -52,7 +54,7 @@ Metrics EvaluateByBatch(const EvaluationParts& parts, Loader& loader,
     StepOutput output;
     parts.backend.Forward(
         [&] { output = parts.task.EvalStep(batch, context); });
-    if (output.weight == 0) output.weight = static_cast<double>(batch.size());
+    if (!output.weight) output.weight = static_cast<double>(batch.size());
     metrics.Add(output);
     state.IncrementBatch({.batch_size = batch.size(), .is_training = false});
     parts.callbacks.Fire(EvalStepEnd{state, batch, output});

@@ -3,7 +3,9 @@
 //
 //   int main(int argc, char** argv) {
 //     absl::ParseCommandLine(argc, argv);
-//     return trainyard::Main([] { …; return ExitCode(trainer.Train(…).ending);
+//     return trainyard::Main([] {
+//       …
+//       return ExitCode(trainer.Train(…).ending);
 //     });
 //   }
 //

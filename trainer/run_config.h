@@ -1,6 +1,6 @@
 // RunConfig is the record of what a run will do, made once before it starts and
 // shown to every callback. It holds numbers and names only, so that it can be
-// printed and compared; trainer/run_config_proto.h has it as a message.
+// printed and compared.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_RUN_CONFIG_H_

@@ -2,7 +2,7 @@
 // that was written in C++:
 //
 //   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
-//   AdamW optimizer({{.params = TrainableParameters(*model)}}, {.lr = 1e-3});
+//   AdamW optimizer({ParamGroup{.params = model->Parameters()}}, {.lr = 1e-3});
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //
 // A TorchScript file is a program: load only those of people you trust.

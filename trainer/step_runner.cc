@@ -43,7 +43,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   parts_.callbacks.Fire(StepStart{state, batch});
   StepOutput output;
   parts_.backend.Forward([&] { output = parts_.task.TrainStep(batch, *this); });
-  if (output.weight == 0) output.weight = static_cast<double>(batch.size());
+  if (!output.weight) output.weight = static_cast<double>(batch.size());
   parts_.callbacks.Fire(LossEnd{state, batch, output});
   if (!share_) parts_.task.BackwardStep(output, *this);
   parts_.callbacks.Fire(BackwardEnd{state, output});
@@ -101,7 +101,8 @@ void StepRunner::CheckFinite(const at::Tensor& loss) {
   }
 }
 
-void StepRunner::Backward(const at::Tensor& loss, double weight) {
+void StepRunner::Backward(const at::Tensor& loss,
+                          std::optional<double> weight) {
   TORCH_CHECK_VALUE(loss.defined(), "Backward: there is no loss");
   TORCH_CHECK_VALUE(loss.numel() == 1, "the loss is of shape ", loss.sizes(),
                     "; it must be one number: take its mean()");
@@ -112,10 +113,22 @@ void StepRunner::Backward(const at::Tensor& loss, double weight) {
   // Several losses of one batch are over the same records: they are counted
   // once.
   if (!share_) {
-    if (weight == 0) weight = static_cast<double>(batch_->size());
-    if (window_.empty()) reference_ = parts_.backend.ReferenceWeight(weight);
-    share_ = window_.Add(weight, reference_);
+    const auto size = static_cast<double>(batch_->size());
+    const double counted = weight.value_or(size);
+    TORCH_CHECK_VALUE(counted >= 0, "the weight of a batch is ", counted,
+                      "; it must be at least 0");
+    if (window_.empty()) reference_ = parts_.backend.ReferenceWeight(counted);
+    // Nothing to refer to: no batch of the window weighed anything so far.
+    share_ = reference_ > 0 ? window_.Add(counted, reference_) : 0;
+    masked_ = counted == 0 && size > 0;
+    if (masked_) {
+      parts_.backend.BackwardWithoutBatch(
+          {.sync = is_boundary_,
+           .weight = bad_loss_ ? kNan : window_.total()});
+    }
   }
+  // A mean over nothing is NaN, and so would be its gradients.
+  if (masked_) return;
   CheckFinite(loss);
   // The gradients will be dropped. Only other processes may wait for them.
   if (bad_loss_ && !(is_boundary_ && parts_.backend.num_processes() > 1)) {
@@ -142,7 +155,8 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   bool updated = false;
   if (std::isnan(weight)) {
     update_dropped_ = true;
-  } else {
+  } else if (weight > 0) {
+    // A window that weighs nothing on all ranks has no gradient to update with.
     const double divisor = window_.divisor(weight);
     parts_.callbacks.Fire(GradientsReady{parts_.state, divisor});
     updated =

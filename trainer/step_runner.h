@@ -79,7 +79,7 @@ class StepRunner final : public StepContext {
 
   const StepState& state() const override { return parts_.state; }
   void ForwardDone(const at::Tensor& outputs) override;
-  void Backward(const at::Tensor& loss, double weight) override;
+  void Backward(const at::Tensor& loss, std::optional<double> weight) override;
   bool Update(Optimizer& optimizer, const Clip& clip) override;
   void StepSchedules(Optimizer& optimizer, StepOn on) override;
 
@@ -101,6 +101,8 @@ class StepRunner final : public StepContext {
   std::optional<double> share_;
   bool batch_dropped_ = false;
   bool update_dropped_ = false;
+  // The batch has records, but none of them counts.
+  bool masked_ = false;
   bool update_called_ = false;
   bool updated_ = false;
 };

@@ -1,8 +1,9 @@
 // Supervised is the ready task: a model from input to outputs, a loss of
 // outputs and target, and metrics for evaluation.
 //
-//   Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy",
-//   Accuracy()}}), optimizer, *backend);
+//   Trainer trainer(
+//       Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
+//       optimizer, *backend);
 //
 // The model is any torch::nn module with `at::Tensor forward(const
 // at::Tensor&)` (or by value), or a shared ScriptModel.

@@ -4,8 +4,7 @@
 //   class MyTask final : public TaskOf<ImageBatch> {
 //    public:
 //     explicit MyTask(Net net) : net_(net) { AddModel("net", net.ptr()); }
-//     StepOutput TrainStep(const ImageBatch& batch, StepContext& step) override
-//     {
+//     StepOutput TrainStep(const ImageBatch& batch, StepContext&) override {
 //       return {.loss = Loss(net_->forward(batch.image), batch.label)};
 //     }
 //     …
@@ -27,6 +26,7 @@
 #include <c10/core/Device.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,8 +53,10 @@ namespace trainyard {
 struct StepOutput {
   // The mean loss of the batch, a scalar.
   at::Tensor loss;
-  // How many records (or tokens) the means are over. 0: the batch's size.
-  double weight = 0;
+  // How many records (or tokens) the means are over. Unset: the batch's size.
+  // 0: none, the whole batch is masked; then its loss and metrics may be
+  // anything, and it adds nothing to gradients and means. REQUIRES: >= 0.
+  std::optional<double> weight = std::nullopt;
   // Other means over the same records, by name, in the same order at every
   // step.
   std::vector<std::pair<std::string, at::Tensor>> metrics = {};
@@ -75,7 +77,8 @@ class StepContext {
 
   // Adds the gradients of the loss, its share of the accumulation window.
   // `weight` as in StepOutput.
-  virtual void Backward(const at::Tensor& loss, double weight = 0) = 0;
+  virtual void Backward(const at::Tensor& loss,
+                        std::optional<double> weight = std::nullopt) = 0;
 
   // At a window's end: clips, updates and zeroes the gradients. Before it:
   // nothing. Returns whether the parameters changed. Throws c10::ValueError for

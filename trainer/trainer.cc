@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,23 @@ namespace trainyard {
 namespace {
 
 void AddMeans(MetricMeans& means, const StepOutput& output) {
-  if (output.weight == 0) return;  // of padding only, for others to keep step
-  if (output.loss.defined()) means.Add("loss", output.loss, output.weight);
+  const double weight = output.weight.value();
+  // Masked entirely, or of padding only, for others to keep step.
+  if (weight == 0) return;
+  if (output.loss.defined()) means.Add("loss", output.loss, weight);
   for (const auto& [name, value] : output.metrics) {
-    means.Add(name, value, output.weight);
+    means.Add(name, value, weight);
+  }
+}
+
+// Their metrics would have the same names.
+void CheckPrefixes(const CallbackHandler& callbacks) {
+  std::set<std::string> prefixes;
+  for (const OtherWeights* others : callbacks.FindAll<OtherWeights>()) {
+    TORCH_CHECK_VALUE(
+        !others->wanted() || prefixes.insert(others->prefix()).second,
+        "Train: two callbacks evaluate other weights under the prefix \"",
+        others->prefix(), "\"; give each a prefix of its own");
   }
 }
 
@@ -109,6 +123,7 @@ void Trainer::FireInitEnd() {
 RunResult Trainer::Train(const TrainOptions& options) {
   CheckTrainOptions(options);
   CheckModels(task_->Models(), optimizers_);
+  CheckPrefixes(callbacks_);
   backend_.Prepare(task_->Models());
   Run run(options, *task_, backend_);
   AddSchedules(run);
@@ -277,8 +292,8 @@ void Trainer::EvaluateAll(Run& run) {
   task_->SetTraining(false);
   run.eval_metrics.clear();
   EvaluateSets(run, "");
-  auto* others = callbacks_.Find<OtherWeights>();
-  if (others != nullptr && others->wanted()) {
+  for (OtherWeights* others : callbacks_.FindAll<OtherWeights>()) {
+    if (!others->wanted()) continue;
     const OtherWeights::Use use(*others);
     EvaluateSets(run, others->prefix() + "_");
   }

@@ -2,11 +2,12 @@
 //
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //   trainer.Add(ProgressBar());
-//   const RunResult result = trainer.Train({.data = train, .eval_data = test,
-//   .num_epochs = 5,
-//                                           .per_device_batch_size = 128,
-//                                           .schedule = Cosine({.warmup =
-//                                           Epochs(1)})});
+//   const RunResult result =
+//       trainer.Train({.data = train,
+//                      .eval_data = test,
+//                      .num_epochs = 5,
+//                      .per_device_batch_size = 128,
+//                      .schedule = Cosine({.warmup = Epochs(1)})});
 //
 // trainer/events.h gives the order of a run's events. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TRAINER_H_

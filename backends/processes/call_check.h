@@ -1,8 +1,7 @@
 // CallCheck lets the ranks compare what they are about to call, in one small
 // exchange of fixed size, before anything of another size is sent.
 //
-//   const Calls calls = check.Compare({.kind = CallKind::kAllReduce, …},
-//   place);
+//   const CallAnswers answers = check.Compare(call, place);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_CALL_CHECK_H_

@@ -57,7 +57,6 @@ template <BatchType B>
 B Gather(Collectives& collectives, B batch, const GatherOptions& options = {});
 
 // ---- Only code of the templates below
-// ----------------------------------------
 
 template <class T>
 std::vector<T> Gather(Collectives& collectives, const std::vector<T>& list,

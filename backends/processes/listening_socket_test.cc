@@ -7,18 +7,16 @@
 
 #include <stdexcept>
 
+#include "tools/testing/error_of.h"
+
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
 
 std::string Refusal(const std::string& address, uint16_t port) {
-  try {
-    close(ListenOn(address, port).fd);
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "accepted";
+  return ErrorOf<std::runtime_error>(
+      [&] { close(ListenOn(address, port).fd); });
 }
 
 TEST(ListeningSocketTest, HeaderExample) {

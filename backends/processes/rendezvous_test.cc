@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "tools/testing/error_of.h"
+
 namespace trainyard {
 namespace {
 
@@ -23,12 +25,7 @@ Rendezvous Read(const Variables& variables) {
 }
 
 std::string Refusal(const Variables& variables) {
-  try {
-    Read(variables);
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "accepted";
+  return ErrorOf([&] { Read(variables); });
 }
 
 const Variables kTorchrun = {{"RANK", "3"},        {"WORLD_SIZE", "4"},

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <stdexcept>
 #include <string>
@@ -66,10 +67,12 @@ void LearningRateFinder::OnStepStart(const StepStart&, Control&) {
 
 void LearningRateFinder::OnLossEnd(const LossEnd& e, Control&) {
   if (!before_ || !e.output.loss.defined()) return;
-  const at::Tensor sum =
-      e.output.loss.detach().to(at::kDouble).mul(e.output.weight);
+  const double weight = e.output.weight.value();
+  const at::Tensor loss = e.output.loss.detach().to(at::kDouble);
+  // A mean over nothing may be NaN; a sum over nothing is 0.
+  const at::Tensor sum = weight == 0 ? at::zeros_like(loss) : loss.mul(weight);
   loss_ = loss_.defined() ? loss_.add(sum) : sum;
-  weight_ += e.output.weight;
+  weight_ += weight;
 }
 
 void LearningRateFinder::OnUpdateEnd(const UpdateEnd&, Control&) {

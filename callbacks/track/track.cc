@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -32,16 +31,6 @@ std::unique_ptr<Tracker> MakeTracker(const TrackOptions& options) {
     sinks.push_back(MakeTensorBoard(folder + "/tensorboard"));
   }
   return std::make_unique<Tracker>(std::move(sinks));
-}
-
-// The lines "name: value" of a text.
-void AppendLines(RunInfo::Pairs& pairs, const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t colon = line.find(": ");
-    if (colon == std::string::npos) continue;
-    pairs.emplace_back(line.substr(0, colon), line.substr(colon + 2));
-  }
 }
 
 // The epoch that a report is of, as people count: at an epoch's end the state
@@ -113,7 +102,9 @@ void Track::WriteInfo(const RunStart& e) const {
   RunInfo info = RunInfoOfThisProcess();
   info.resumed_at = resumed_ ? e.state.optimizer_step : 0;
   info.config = options_.config;
-  AppendLines(info.config, e.config.ToString());
+  for (auto& field : e.config.Fields()) {
+    info.config.push_back(std::move(field));
+  }
   if (options_.hooks) info.hooks = options_.hooks();
   const absl::Status written =
       WriteRunInfo(info, options_.run_dir + "/run.json");
@@ -145,7 +136,7 @@ void Track::OnEpochStart(const EpochStart& e, Control&) {
 }
 
 void Track::OnReport(const Report& e, Control&) {
-  Row row(e.metrics.begin(), e.metrics.end());
+  tracking::Row row(e.metrics.begin(), e.metrics.end());
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());
   }
@@ -175,10 +166,11 @@ void Track::OnEvalEnd(const EvalEnd& e, Control&) {
   for (const auto& [name, value] : e.metrics) evaluated_.insert(name);
   if (e.metrics.empty()) return;
   tracker_->Add(e.state.optimizer_step,
-                Row(e.metrics.begin(), e.metrics.end()));
+                tracking::Row(e.metrics.begin(), e.metrics.end()));
 }
 
-void Track::AddNews(int64_t step, const RunHistory& history, Row row) {
+void Track::AddNews(int64_t step, const RunHistory& history,
+                    tracking::Row row) {
   for (const std::string& name : history.Names()) {
     const std::vector<double> values = history.Values(name);
     const auto count = static_cast<int64_t>(values.size());

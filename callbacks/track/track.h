@@ -5,8 +5,8 @@
 //   metrics.jsonl     a line per row of numbers; metrics.csv, the same as CSV
 //   tensorboard/      an event file
 //
-//   Track track({.run_dir = "runs/first",
-//                .values = {{"lr", [&] { return optimizer.Field(0, "lr");
+//   Track track({.run_dir = "runs/first", .values = {{"lr", [&] {
+//                  return optimizer.Field(0, "lr");
 //                }}}});
 //   trainer.Add(track);
 //
@@ -87,7 +87,7 @@ class Track final : public Callback, public Stateful {
  private:
   void WriteInfo(const RunStart& e) const;
   void StartReport(const StepState& state);
-  void AddNews(int64_t step, const RunHistory& history, Row row);
+  void AddNews(int64_t step, const RunHistory& history, tracking::Row row);
 
   TrackOptions options_;
   std::unique_ptr<Tracker> tracker_;

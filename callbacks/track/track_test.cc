@@ -106,6 +106,17 @@ TEST(TrackTest, WritesHowTheRunWasStarted) {
   EXPECT_THAT(info, HasSubstr("\"resumed_at\": 0"));
 }
 
+TEST(TrackTest, WritesEachFieldOfTheConfigurationAsItIs) {
+  const std::string folder = NewFolder("fields");
+  Track track({.run_dir = folder});
+  Control control;
+  const StepState state;
+  const RunConfig config{.device = "cpu\nclip: none"};
+  track.OnRunStart({.config = config, .state = state}, control);
+  EXPECT_THAT(Read(folder + "/run.json"),
+              HasSubstr("\"device\": \"cpu\\nclip: none\""));
+}
+
 TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
   const std::string folder = NewFolder("resume");
   State saved;

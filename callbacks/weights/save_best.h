@@ -25,10 +25,10 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "callbacks/better.h"
 #include "callbacks/callback.h"
 #include "callbacks/metric_watch.h"
 #include "callbacks/weights/weights_folder.h"
+#include "trainer/better.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 #include "trainer/named_tensor.h"

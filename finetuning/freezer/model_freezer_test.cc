@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/testing/error_of.h"
 #include "trainer/optim/sgd.h"
 #include "trainer/testing/modules.h"
 
@@ -51,16 +52,6 @@ std::vector<std::string> Names(const std::vector<NamedTensor>& tensors) {
   std::vector<std::string> names;
   for (const NamedTensor& item : tensors) names.push_back(item.name);
   return names;
-}
-
-template <class Error, class Function>
-std::string MessageOf(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(ModelFreezerTest, GroupsAreChildrenAndLayersAreWhatHasParametersOrNobody) {
@@ -221,18 +212,17 @@ TEST(ModelFreezerTest, StateBringsBackWhatWasFrozen) {
 TEST(ModelFreezerTest, ErrorsSayWhatThereIs) {
   Net net;
   ModelFreezer freezer(*net);
-  EXPECT_THAT(MessageOf<c10::IndexError>([&] { freezer.FreezeGroups(0, 3); }),
+  EXPECT_THAT(ErrorOf<c10::IndexError>([&] { freezer.FreezeGroups(0, 3); }),
               HasSubstr("there is no group 3; the model has 3 of them, from -3 "
                         "to 2"));
+  EXPECT_THAT(ErrorOf<c10::IndexError>([&] { freezer.UnfreezeLayers(-7, 0); }),
+              HasSubstr("there is no layer -7"));
   EXPECT_THAT(
-      MessageOf<c10::IndexError>([&] { freezer.UnfreezeLayers(-7, 0); }),
-      HasSubstr("there is no layer -7"));
-  EXPECT_THAT(
-      MessageOf<c10::ValueError>([&] { freezer.FreezeMatching("blok.*"); }),
+      ErrorOf<c10::ValueError>([&] { freezer.FreezeMatching("blok.*"); }),
       HasSubstr("\"blok.*\" matches no parameter and no module with "
                 "parameters; near it are \"block."));
   EXPECT_THAT(
-      MessageOf<c10::ValueError>([&] { freezer.FreezeMatching("block.norm"); }),
+      ErrorOf<c10::ValueError>([&] { freezer.FreezeMatching("block.norm"); }),
       HasSubstr("names only batch norms, which are left alone"));
   EXPECT_EQ(freezer.TrainableParameters().size(), 9);
 }

@@ -2,36 +2,20 @@
 
 #include <absl/status/status.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <set>
 
 #include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/json_string.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
 
-// 8 is "8", 0.1 is "0.1".
-std::string Number(double value) {
-  std::array<char, 32> text = {};
-  std::snprintf(text.data(), text.size(), "%.17g", value);
-  for (int digits = 1; digits < 17; ++digits) {
-    std::array<char, 32> shorter = {};
-    std::snprintf(shorter.data(), shorter.size(), "%.*g", digits, value);
-    if (std::stod(shorter.data()) == value) return shorter.data();
-  }
-  return text.data();
-}
-
-std::string List(const std::vector<std::string>& names) {
-  if (names.empty()) return "null";
-  std::string text = "[";
-  for (const std::string& name : names) {
-    text += (text.size() == 1 ? "\n    " : ",\n    ") + JsonQuoted(name);
-  }
-  return text + "\n  ]";
+void WriteNames(const std::vector<std::string>& names, JsonWriter& json) {
+  if (names.empty()) return json.Null();
+  json.BeginArray();
+  for (const std::string& name : names) json.String(name);
+  json.EndArray();
 }
 
 bool ReadNames(JsonReader& reader, std::vector<std::string>& names) {
@@ -116,19 +100,28 @@ bool ReadSetting(JsonReader& reader, const std::string& key,
 }  // namespace
 
 std::string ToJson(const AdapterConfig& config) {
-  const auto flag = [](bool value) { return value ? "true" : "false"; };
-  return std::string("{\n  \"base_model_name_or_path\": null,\n") +
-         "  \"bias\": \"none\",\n  \"fan_in_fan_out\": false,\n" +
-         "  \"inference_mode\": true,\n  \"init_lora_weights\": true,\n" +
-         "  \"lora_alpha\": " + Number(config.alpha) +
-         ",\n  \"lora_dropout\": " + Number(config.dropout) +
-         ",\n  \"modules_to_save\": " + List(config.modules_to_save) +
-         ",\n  \"peft_type\": \"LORA\",\n  \"r\": " +
-         std::to_string(config.rank) + ",\n  \"target_modules\": " +
-         (config.target_pattern.empty() ? List(config.target_modules)
-                                        : JsonQuoted(config.target_pattern)) +
-         ",\n  \"task_type\": null,\n  \"use_dora\": false,\n" +
-         "  \"use_rslora\": " + flag(config.rank_stabilized) + "\n}\n";
+  JsonWriter json(JsonWriter::Layout::kLines);
+  json.BeginObject();
+  json.Key("base_model_name_or_path").Null();
+  json.Key("bias").String("none");
+  json.Key("fan_in_fan_out").Bool(false);
+  json.Key("inference_mode").Bool(true);
+  json.Key("init_lora_weights").Bool(true);
+  json.Key("lora_alpha").Number(config.alpha);
+  json.Key("lora_dropout").Number(config.dropout);
+  WriteNames(config.modules_to_save, json.Key("modules_to_save"));
+  json.Key("peft_type").String("LORA");
+  json.Key("r").Int(config.rank);
+  if (config.target_pattern.empty()) {
+    WriteNames(config.target_modules, json.Key("target_modules"));
+  } else {
+    json.Key("target_modules").String(config.target_pattern);
+  }
+  json.Key("task_type").Null();
+  json.Key("use_dora").Bool(false);
+  json.Key("use_rslora").Bool(config.rank_stabilized);
+  json.EndObject();
+  return json.text() + "\n";
 }
 
 absl::StatusOr<AdapterConfig> ParseAdapterConfig(std::string_view json) {

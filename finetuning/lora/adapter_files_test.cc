@@ -12,6 +12,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tools/testing/error_of.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/or_throw.h"
 #include "trainer/testing/modules.h"
@@ -75,16 +76,6 @@ std::string NewFolder(const std::string& name) {
   return folder;
 }
 
-template <class Function>
-std::string MessageOf(const Function& function) {
-  try {
-    function();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(AdapterFilesTest, ComputesWhatPeftComputes) {
   Net net;
   Lora lora(*net, AdapterOptions(kFolder));
@@ -129,21 +120,21 @@ TEST(AdapterFilesTest, WhatDoesNotFitIsNamedAndChangesNothing) {
   Net net;
   Lora lora(*net, {.targets = {"linear"}, .rank = 3, .alpha = 6});
   const std::string nowhere = NewFolder("nowhere");
-  EXPECT_THAT(MessageOf([&] { LoadAdapters(kFolder, lora); }),
+  EXPECT_THAT(ErrorOf<std::exception>([&] { LoadAdapters(kFolder, lora); }),
               HasSubstr("unexpected: base_model.model.conv.lora_A.weight"));
   Net other;
   Lora wide(*other, {.targets = {"linear"}, .rank = 4, .alpha = 6});
-  EXPECT_THAT(MessageOf([&] { LoadAdapters(kFolder, wide); }),
+  EXPECT_THAT(ErrorOf<std::exception>([&] { LoadAdapters(kFolder, wide); }),
               HasSubstr("has rank 3 and alpha 6; this Lora has rank 4"));
-  EXPECT_THAT(MessageOf([&] { LoadAdapters(nowhere, lora); }),
+  EXPECT_THAT(ErrorOf<std::exception>([&] { LoadAdapters(nowhere, lora); }),
               HasSubstr("adapter_config.json: cannot be read"));
   lora.Merge();
-  EXPECT_THAT(MessageOf([&] { LoadAdapters(kFolder, lora); }),
+  EXPECT_THAT(ErrorOf<std::exception>([&] { LoadAdapters(kFolder, lora); }),
               HasSubstr("the adapters are merged"));
   const std::string damaged = NewFolder("damaged");
   SaveAdapters(lora, damaged);
   std::ofstream(damaged + "/adapter_config.json") << "{\"use_dora\": true}";
-  EXPECT_THAT(MessageOf([&] { AdapterOptions(damaged); }),
+  EXPECT_THAT(ErrorOf<std::exception>([&] { AdapterOptions(damaged); }),
               HasSubstr("use_dora"));
 }
 

@@ -22,6 +22,7 @@
 #include <sstream>
 
 #include "finetuning/testing/tensor_memory.h"
+#include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 
 namespace trainyard {
@@ -71,13 +72,8 @@ void Disturb(const Lora& lora) {
   }
 }
 
-std::string MessageOf(torch::nn::Module& model, const LoraOptions& options) {
-  try {
-    const Lora lora(model, options);
-  } catch (const c10::Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
+std::string LoraError(torch::nn::Module& model, const LoraOptions& options) {
+  return ErrorOf<c10::Error>([&] { const Lora lora(model, options); });
 }
 
 TEST(LoraTest, ChangesNothingUntilItIsTrained) {
@@ -269,24 +265,24 @@ TEST(LoraTest, TakesItselfOut) {
 
 TEST(LoraTest, ErrorsSayWhatThereIs) {
   Net net;
-  EXPECT_THAT(MessageOf(*net, {.targets = {"liner"}}),
+  EXPECT_THAT(LoraError(*net, {.targets = {"liner"}}),
               HasSubstr("\"liner\" in targets matches no layer; near it are "
                         "\"linear\""));
-  EXPECT_THAT(MessageOf(*net, {.targets = {"norm"}}),
+  EXPECT_THAT(LoraError(*net, {.targets = {"norm"}}),
               HasSubstr("\"norm\", a torch::nn::LayerNormImpl, which cannot be "
                         "adapted"));
-  EXPECT_THAT(MessageOf(*net, {}), HasSubstr("targets is empty"));
-  EXPECT_THAT(MessageOf(*net, {.targets = {"*"}, .rank = 0}),
+  EXPECT_THAT(LoraError(*net, {}), HasSubstr("targets is empty"));
+  EXPECT_THAT(LoraError(*net, {.targets = {"*"}, .rank = 0}),
               HasSubstr("rank is 0"));
-  EXPECT_THAT(MessageOf(*net, {.targets = {"*"}, .dropout = 1}),
+  EXPECT_THAT(LoraError(*net, {.targets = {"*"}, .dropout = 1}),
               HasSubstr("dropout is 1"));
-  EXPECT_THAT(MessageOf(*net, {.targets = {"*"}, .also_train = {"head"}}),
+  EXPECT_THAT(LoraError(*net, {.targets = {"*"}, .also_train = {"head"}}),
               HasSubstr("\"head\" is in targets and in also_train"));
-  EXPECT_THAT(MessageOf(*net, {.targets = {"linear"}, .also_train = {"hat"}}),
+  EXPECT_THAT(LoraError(*net, {.targets = {"linear"}, .also_train = {"hat"}}),
               HasSubstr("\"hat\" in also_train matches no layer"));
   EXPECT_TRUE(net->norm->weight.requires_grad());  // nothing has changed
   Lora lora(*net, kAll);
-  EXPECT_THAT(MessageOf(*net, kAll), HasSubstr("has an adapter already"));
+  EXPECT_THAT(LoraError(*net, kAll), HasSubstr("has an adapter already"));
   EXPECT_THROW(lora.Unmerge(), c10::Error);
   lora.Merge();
   EXPECT_THROW(lora.Merge(), c10::Error);

@@ -14,20 +14,12 @@
 #include <limits>
 
 #include "finetuning/losses/mixed_targets.h"
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string Refusal(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const c10::ValueError& e) {
-    return e.what_without_backtrace();
-  }
-  return "accepted";
-}
 
 TEST(DistillationLossTest, RowsThatAreIgnoredCountInNeitherTerm) {
   const at::Tensor student = at::randn({2, 3, 5});
@@ -66,16 +58,18 @@ TEST(DistillationLossTest, TheTeacherLearnsNothing) {
 }
 
 TEST(DistillationLossTest, RefusesWhatMakesNoSense) {
-  EXPECT_THAT(Refusal([] { DistillationLoss({.temperature = 0}); }),
-              HasSubstr("temperature is 0"));
-  EXPECT_THAT(Refusal([] { DistillationLoss({.alpha = 1.5}); }),
-              HasSubstr("alpha is 1.5"));
-  EXPECT_THAT(Refusal([] {
+  EXPECT_THAT(
+      ErrorOf<c10::ValueError>([] { DistillationLoss({.temperature = 0}); }),
+      HasSubstr("temperature is 0"));
+  EXPECT_THAT(
+      ErrorOf<c10::ValueError>([] { DistillationLoss({.alpha = 1.5}); }),
+      HasSubstr("alpha is 1.5"));
+  EXPECT_THAT(ErrorOf<c10::ValueError>([] {
                 DistillationLoss()(at::zeros({2, 3}), at::zeros({2, 4}),
                                    at::zeros({2}, at::kLong));
               }),
               HasSubstr("[2, 3] and the teacher's [2, 4]"));
-  EXPECT_THAT(Refusal([] {
+  EXPECT_THAT(ErrorOf<c10::ValueError>([] {
                 DistillationLoss()(at::zeros({2, 3}), at::zeros({2, 3}),
                                    at::zeros({3}, at::kLong));
               }),
@@ -96,10 +90,12 @@ TEST(MixedTargetsTest, AccuracyTakesTheLargestShare) {
 TEST(MixedTargetsTest, TargetsThatAreNeitherAreRefused) {
   for (const at::Tensor& bad : {at::zeros({2}), at::zeros({2, 3}, at::kLong),
                                 at::zeros({2, 4}), at::zeros({3}, at::kLong)}) {
-    EXPECT_THAT(Refusal([&] { MixedCrossEntropy()(at::zeros({2, 3}), bad); }),
+    EXPECT_THAT(ErrorOf<c10::ValueError>(
+                    [&] { MixedCrossEntropy()(at::zeros({2, 3}), bad); }),
                 HasSubstr("for outputs of [2, 3]"));
   }
-  EXPECT_THAT(Refusal([] { MixedCrossEntropy(2); }), HasSubstr("is 2"));
+  EXPECT_THAT(ErrorOf<c10::ValueError>([] { MixedCrossEntropy(2); }),
+              HasSubstr("is 2"));
 }
 
 }  // namespace

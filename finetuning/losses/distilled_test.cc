@@ -5,6 +5,8 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "trainer/data/batch.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
@@ -19,7 +21,7 @@ class NoLoop final : public StepContext {
  public:
   const StepState& state() const override { return state_; }
   void ForwardDone(const at::Tensor&) override { ++forwards; }
-  void Backward(const at::Tensor&, double) override {}
+  void Backward(const at::Tensor&, std::optional<double>) override {}
   bool Update(Optimizer&, const Clip&) override { return false; }
   void StepSchedules(Optimizer&, StepOn) override {}
   int forwards = 0;

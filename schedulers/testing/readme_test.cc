@@ -22,8 +22,8 @@
 #include "schedulers/schedule.h"
 #include "schedulers/sequential.h"
 #include "schedulers/stepper.h"
-#include "schedulers/testing/error_of.h"
 #include "schedulers/warmup.h"
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

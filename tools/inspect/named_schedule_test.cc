@@ -9,6 +9,7 @@
 
 #include "schedulers/schedule.h"
 #include "tools/inspect/settings.h"
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {
@@ -82,28 +83,23 @@ TEST(NamedScheduleTest, AnyScheduleCanHaveWarmUp) {
   EXPECT_EQ(ValueAt("step", given, 40), 0.1);
 }
 
-std::string ErrorOf(const std::string& name,
-                    const std::vector<std::string>& given) {
-  try {
-    ValueAt(name, given, 0);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
+std::string ScheduleError(const std::string& name,
+                          const std::vector<std::string>& given) {
+  return ErrorOf([&] { ValueAt(name, given, 0); });
 }
 
 TEST(NamedScheduleTest, ErrorsSayWhatIsWanted) {
-  EXPECT_EQ(ErrorOf("cosin", {}),
+  EXPECT_EQ(ScheduleError("cosin", {}),
             "--schedule is 'cosin', want one of constant cosine "
             "cosine_annealing cyclic exponential inverse_sqrt linear "
             "multi_step noam one_cycle one_cycle_momentum polynomial step "
             "warm_restarts warmup_stable_decay");
-  EXPECT_EQ(ErrorOf("one_cycle", {"--shape=round"}),
+  EXPECT_EQ(ScheduleError("one_cycle", {"--shape=round"}),
             "--shape is 'round', want one of cosine, linear");
-  EXPECT_EQ(ErrorOf("step", {"--every_epochs=1", "--min_ratio=0.1"}),
+  EXPECT_EQ(ScheduleError("step", {"--every_epochs=1", "--min_ratio=0.1"}),
             "--min_ratio is not a setting of step, which takes --every_epochs "
             "--every_updates --gamma --warmup_epochs --warmup_updates");
-  EXPECT_EQ(ErrorOf("cosine", {"--warmup_epochs=11"}),
+  EXPECT_EQ(ScheduleError("cosine", {"--warmup_epochs=11"}),
             "Cosine: warmup is 11 epochs (110 updates), longer than the run of "
             "100 updates");
 }

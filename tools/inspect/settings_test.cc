@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "tools/testing/error_of.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {
@@ -43,15 +43,6 @@ TEST(SettingsTest, AbsentOnesAreTheirDefaults) {
   EXPECT_EQ(settings.Length("x"), std::nullopt);
   EXPECT_EQ(settings.List("x"), std::nullopt);
   EXPECT_FALSE(settings.Has("x"));
-}
-
-std::string ErrorOf(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(SettingsTest, ErrorsNameTheSettingAndItsValue) {

@@ -1,7 +1,9 @@
 // RunGuarded runs a function in a process of its own, so that whatever happens
 // to this process or to that one, no descendant is left behind:
 //
-//   return RunGuarded([](int alive) { …start things, watch `alive`…; return 0;
+//   return RunGuarded([](int alive) {
+//     …  // start things, watch `alive`
+//     return 0;
 //   });
 //
 // The function's process is in a session of its own, away from a terminal's

@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include "tools/launch/announce.h"
-#include "tools/launch/rank_group.h"
+#include "tools/launch/host_ranks.h"
 
 namespace trainyard {
 namespace {
@@ -96,7 +96,7 @@ int RunLauncher(LaunchOptions options, const std::string& program, int alive) {
   int first_code = 0;
   for (int restarts = 0;; ++restarts) {
     const GroupEnd end =
-        RankGroup(options, program, signals.fd(), alive, restarts).Run();
+        HostRanks(options, program, signals.fd(), alive, restarts).Run();
     if (end.how != GroupEnd::How::kFailed) return end.exit_code;
     if (first_code == 0) first_code = end.exit_code;
     if (restarts == options.max_restarts) return first_code;

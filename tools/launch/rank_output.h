@@ -3,8 +3,7 @@
 // with the rank in front:
 //
 //   RankOutput output(1, "logs/rank1.log");
-//   output.Add(RankOutput::kError, "error: lr is -1\n");  // [1] error: lr is
-//   -1
+//   output.Add(RankOutput::kError, "lr is -1\n");  // [1] lr is -1
 //
 // Lines of several ranks never mix. Thread-compatible.
 #ifndef TRAINYARD_TOOLS_LAUNCH_RANK_OUTPUT_H_

@@ -1,17 +1,75 @@
-"""Fails on a C++ example in a document that stands in no source file.
+"""Fails on a C++ example, in a document or a header, that stands in no source file.
 
-A source file is compiled by its target; an example that is also there, but for white
-space, cannot rot.
+A source file is compiled by its target; an example that is also there cannot rot. White
+space does not matter. Of a header's example comments do not matter either, its statements
+must stand in one file in this order, and "…" stands for anything.
 """
 
 import pathlib
 import re
 
 _EXAMPLE = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*")
+_HEADER_LINE = re.compile(r"//(   +\S.*)")
+_STATEMENT = re.compile(r".*?(?:[;{}](?=\s*$)|\Z)", re.MULTILINE | re.DOTALL)
+# Headers whose example stands in no source yet. The list may only become shorter.
+_WAITING = "tools/lint/waiting_examples.txt"
 
 
 def _squeezed(text: str) -> str:
     return "".join(text.split())
+
+
+def header_examples(text: str) -> list[tuple[int, str]]:
+    """Line and text of each block of indented code before a header's guard."""
+    blocks, lines = [], []
+    for number, line in enumerate(text.partition("#ifndef")[0].splitlines() + [""], start=1):
+        if match := _HEADER_LINE.fullmatch(line):
+            lines.append(match[1])
+        elif lines:
+            # What has no statement is a table or a formula.
+            if any(_COMMENT.sub("", line).rstrip().endswith((";", "{")) for line in lines):
+                blocks.append((number - len(lines), "\n".join(lines)))
+            lines = []
+    return blocks
+
+
+def _statements(example: str) -> list[str]:
+    parts = []
+    for text in re.split("…|\\.\\.\\.", _COMMENT.sub("", example)):
+        parts += [_squeezed(part) for part in _STATEMENT.findall(text)]
+    return [part for part in parts if part]
+
+
+def _stands_in(statements: list[str], source: str) -> bool:
+    at = 0
+    for statement in statements:
+        at = source.find(statement, at)
+        if at < 0:
+            return False
+        at += len(statement)
+    return True
+
+
+def _check_headers(root: pathlib.Path, names: list[str]) -> list[str]:
+    lines = (root / _WAITING).read_text().splitlines() if _WAITING in names else []
+    waiting = {line for line in lines if line and not line.startswith("#")}
+    sources = [_squeezed(_COMMENT.sub("", (root / name).read_text())) for name in names if name.endswith(".cc")]
+    errors = []
+    for name in names:
+        if not name.endswith(".h"):
+            continue
+        missing = [
+            line
+            for line, example in header_examples((root / name).read_text())
+            if not any(_stands_in(_statements(example), source) for source in sources)
+        ]
+        if name in waiting and not missing:
+            errors.append(f"{_WAITING}: the example of {name} stands in a source now; remove it from the list")
+        elif name not in waiting:
+            errors += [f"{name}:{line}: no .cc file has this example; put it into a test or a program" for line in missing]
+    errors += [f"{_WAITING}: there is no {name}" for name in sorted(waiting - set(names))]
+    return errors
 
 
 def check(root: pathlib.Path, names: list[str]) -> list[str]:
@@ -25,4 +83,4 @@ def check(root: pathlib.Path, names: list[str]) -> list[str]:
             if not any(_squeezed(match[1]) in source for source in sources):
                 line = text.count("\n", 0, match.start()) + 1
                 errors.append(f"{name}:{line}: no .cc file has this example; put it into a test or a program, word for word")
-    return errors
+    return errors + _check_headers(root, names)

@@ -20,6 +20,7 @@ import libtorch_deps
 import libtorch_headers
 import names as names_check
 import source_tree
+import unique_names
 
 _CHECKS = {
     "buildifier": lambda root, names, args: formatting.check_buildifier(root, names, args.buildifier),
@@ -30,6 +31,7 @@ _CHECKS = {
     "layering": lambda root, names, args: layering.check(root, names),
     "libtorch_headers": lambda root, names, args: libtorch_headers.check(root, names),
     "names": lambda root, names, args: names_check.check(root, names),
+    "unique_names": lambda root, names, args: unique_names.check(root, names),
 }
 
 

@@ -4,6 +4,8 @@ test in that of trainer/CONFORMANCE.md that no source has."""
 import pathlib
 import re
 
+import declarations
+
 _PAGE = "trainer/NAMES.md"
 _NAME = re.compile(r"`(\w+)`")
 _TESTS_PAGE = "trainer/CONFORMANCE.md"
@@ -32,8 +34,7 @@ def check(root: pathlib.Path, names: list[str]) -> list[str]:
     declared = set()
     for name in names:
         if name.endswith(".h"):
-            code = re.sub(r"//[^\n]*", "", (root / name).read_text())
-            declared.update(re.findall(r"\w+", code))
+            declared.update(found.name for found in declarations.read(root / name))
     # Metrics are made of a set's name and the loss: no header spells them.
     declared.update(["train_loss", "eval_loss"])
     errors = _check_tests(root, names)

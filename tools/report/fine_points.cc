@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/report/decimate.h"
-#include "trainer/checkpoint/json_string.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
@@ -99,7 +99,8 @@ std::string FineJson(const std::map<std::string, Series>& series,
     points_of_all += line.values.size();
   }
   const size_t budget = options.bytes / 4 * 3;
-  std::string json = "{";
+  JsonWriter json;
+  json.BeginObject();
   for (const auto& [name, line] : series) {
     if (!is_long(line)) continue;
     size_t points = line.values.size();
@@ -111,11 +112,10 @@ std::string FineJson(const std::map<std::string, Series>& series,
       // No finer than what is drawn anyway.
       if (points <= options.most_points) continue;
     }
-    if (json.back() != '{') json += ',';
-    json +=
-        JsonQuoted(name) + ":" + Pack(Decimate(line, points), options.start);
+    json.Key(name).Raw(Pack(Decimate(line, points), options.start));
   }
-  return json + "}";
+  json.EndObject();
+  return json.text();
 }
 
 }  // namespace trainyard

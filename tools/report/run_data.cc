@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,8 +16,7 @@
 #include "tools/report/fine_points.h"
 #include "trainer/checkpoint/input_file.h"
 #include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/json_string.h"
-#include "trainer/checkpoint/utf8.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
@@ -26,56 +26,36 @@ namespace fs = std::filesystem;
 // More is not ours.
 constexpr uint64_t kLargestJson = 1 << 22;
 
-std::string Quoted(const std::string& text) {
-  return JsonQuoted(ValidUtf8Prefix(text) == text.size() ? text
-                                                         : "(not UTF-8)");
-}
-
 // As exact as a picture needs: the digits of a 32-bit float.
-void AppendFloat(std::string& json, double value) {
-  if (!std::isfinite(static_cast<float>(value))) {
-    json += "null";
-    return;
-  }
+void WriteFloat(double value, JsonWriter& json) {
+  const auto rounded = static_cast<float>(value);
+  if (!std::isfinite(rounded)) return json.Null();
   char digits[32];
-  const auto end =
-      std::to_chars(digits, digits + sizeof(digits), static_cast<float>(value))
-          .ptr;
-  json.append(digits, end);
+  const auto end = std::to_chars(digits, digits + sizeof(digits), rounded).ptr;
+  json.Raw(std::string_view(digits, static_cast<size_t>(end - digits)));
 }
 
-void AppendArray(std::string& json, const char* name,
-                 const std::vector<double>& values) {
-  json += std::string(json.back() == '{' ? "" : ",") + "\"" + name + "\":[";
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (i > 0) json += ',';
-    AppendFloat(json, values[i]);
-  }
-  json += ']';
+void WriteFloats(const std::vector<double>& values, JsonWriter& json) {
+  json.BeginArray();
+  for (const double value : values) WriteFloat(value, json);
+  json.EndArray();
 }
 
-// Steps are whole numbers, of which a float has too few.
-void AppendSteps(std::string& json, const std::vector<double>& steps) {
-  json += "\"s\":[";
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (i > 0) json += ',';
-    json += std::to_string(static_cast<int64_t>(steps[i]));
-  }
-  json += ']';
-}
-
-std::string ToJson(const Series& series, double start, size_t most) {
+void Write(const Series& series, double start, size_t most, JsonWriter& json) {
   Decimated line = Decimate(series, most);
   for (double& time : line.times) time -= start;
-  std::string json = "{";
-  AppendSteps(json, line.steps);
-  AppendArray(json, "t", line.times);
-  AppendArray(json, "v", line.means);
+  json.BeginObject();
+  // Steps are whole numbers, of which a float has too few.
+  json.Key("s").BeginArray();
+  for (const double step : line.steps) json.Int(static_cast<int64_t>(step));
+  json.EndArray();
+  WriteFloats(line.times, json.Key("t"));
+  WriteFloats(line.means, json.Key("v"));
   if (!line.lows.empty()) {
-    AppendArray(json, "lo", line.lows);
-    AppendArray(json, "hi", line.highs);
+    WriteFloats(line.lows, json.Key("lo"));
+    WriteFloats(line.highs, json.Key("hi"));
   }
-  return json + "}";
+  json.EndObject();
 }
 
 double StartOf(const std::map<std::string, Series>& all) {
@@ -87,18 +67,16 @@ double StartOf(const std::map<std::string, Series>& all) {
 }
 
 // The last value of each metric, for runs that have no summary yet.
-std::string LatestJson(const std::map<std::string, Series>& all) {
-  std::string json = "{";
+void WriteLatest(const std::map<std::string, Series>& all, JsonWriter& json) {
+  json.BeginObject();
   double step = 0;
   for (const auto& [name, series] : all) {
     step = std::max(step, series.steps.back());
     if (name.rfind("epoch/", 0) == 0) continue;
-    json += Quoted(name) + ":";
-    AppendFloat(json, series.values.back());
-    json += ",";
+    WriteFloat(series.values.back(), json.Key(name));
   }
-  return json + "\"updates\":" + std::to_string(static_cast<int64_t>(step)) +
-         "}";
+  json.Key("updates").Int(static_cast<int64_t>(step));
+  json.EndObject();
 }
 
 // '<' stands only in strings: "</script>" would end the script around it.
@@ -182,27 +160,30 @@ void RunData::Refresh() {
 
 std::string RunData::ToJson(size_t most_points) const {
   const double start = StartOf(metrics_.series());
-  std::string json = "{\"name\":" + Quoted(name_) + ",\"info\":" + info_ +
-                     ",\"summary\":" + summary_ +
-                     ",\"latest\":" + LatestJson(metrics_.series()) +
-                     ",\"series\":{";
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("name").String(name_);
+  json.Key("info").Raw(info_);
+  json.Key("summary").Raw(summary_);
+  WriteLatest(metrics_.series(), json.Key("latest"));
+  json.Key("series").BeginObject();
   for (const auto& [name, series] : metrics_.series()) {
-    if (json.back() != '{') json += ',';
-    json += Quoted(name) + ":" + trainyard::ToJson(series, start, most_points);
+    Write(series, start, most_points, json.Key(name));
   }
-  json += "},\"checkpoints\":[";
+  json.EndObject();
+  json.Key("checkpoints").BeginArray();
   for (const auto& [name, bytes] : checkpoints_) {
-    if (json.back() != '[') json += ',';
-    json += "{\"name\":" + Quoted(name) +
-            ",\"bytes\":" + std::to_string(bytes) + "}";
+    json.BeginObject();
+    json.Key("name").String(name);
+    json.Key("bytes").Int(static_cast<int64_t>(bytes));
+    json.EndObject();
   }
-  json += "],\"problems\":[";
-  for (const std::string& problem : problems_) {
-    if (json.back() != '[') json += ',';
-    json += Quoted(problem);
-  }
-  json += "]}";
-  return ForScript(std::move(json));
+  json.EndArray();
+  json.Key("problems").BeginArray();
+  for (const std::string& problem : problems_) json.String(problem);
+  json.EndArray();
+  json.EndObject();
+  return ForScript(json.text());
 }
 
 std::string RunData::ToFineJson(size_t most_points, size_t bytes) const {

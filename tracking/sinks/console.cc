@@ -31,8 +31,8 @@ class Console final : public Sink {
 
   void Open(int64_t) override { names_.clear(); }
 
-  void Write(const Record& record) override {
-    const Row* row = std::get_if<Row>(&record.what);
+  void Write(const tracking::Record& record) override {
+    const tracking::Row* row = std::get_if<tracking::Row>(&record.what);
     if (row == nullptr || row->empty()) return;
     const bool same =
         std::equal(row->begin(), row->end(), names_.begin(), names_.end(),
@@ -56,7 +56,7 @@ class Console final : public Sink {
     return std::max(kLeastWidth, static_cast<int>(name.size()));
   }
 
-  void PrintNames(const Row& row) {
+  void PrintNames(const tracking::Row& row) {
     names_.clear();
     count_ = 0;
     std::fprintf(options_.output, "%*s", kStepWidth, "step");

@@ -16,10 +16,12 @@ TEST(ConsoleTest, PrintsNamesOnceAndThenEachWhichRow) {
   const auto sink = MakeConsole({.output = output, .every = 2});
   sink->Open(0);
   for (int step = 1; step <= 3; ++step) {
-    sink->Write({.step = step, .what = Row{{"loss", 0.5}, {"lr", 0.001}}});
+    sink->Write(
+        {.step = step, .what = tracking::Row{{"loss", 0.5}, {"lr", 0.001}}});
   }
-  sink->Write({.step = 3, .what = Row{{"eval_accuracy", 0.91}}});
-  sink->Write({.step = 3, .what = Text{.name = "left", .text = "out"}});
+  sink->Write({.step = 3, .what = tracking::Row{{"eval_accuracy", 0.91}}});
+  sink->Write(
+      {.step = 3, .what = tracking::Text{.name = "left", .text = "out"}});
   sink->Flush();
   EXPECT_EQ(std::string(text),
             "      step        loss          lr\n"

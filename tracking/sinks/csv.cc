@@ -37,8 +37,8 @@ class Csv final : public Sink {
     if (position == 0) file_.Append(kHeader);
   }
 
-  void Write(const Record& record) override {
-    const Row* row = std::get_if<Row>(&record.what);
+  void Write(const tracking::Record& record) override {
+    const tracking::Row* row = std::get_if<tracking::Row>(&record.what);
     if (row == nullptr) return;
     start_ = std::to_string(record.step) + ",";
     AppendTime(start_, record.time);

@@ -41,7 +41,7 @@ WireMessage Metadata(std::string_view plugin, std::string_view content) {
   return metadata;
 }
 
-void Append(WireMessage& all, const Row& row) {
+void Append(WireMessage& all, const tracking::Row& row) {
   for (const auto& [name, number] : row) {
     WireMessage value = Value(name);
     value.AddFloat(summary::kNumber, static_cast<float>(number));
@@ -49,7 +49,7 @@ void Append(WireMessage& all, const Row& row) {
   }
 }
 
-void Append(WireMessage& all, const Histogram& histogram) {
+void Append(WireMessage& all, const tracking::Histogram& histogram) {
   WireMessage message;
   message.AddDouble(1, histogram.min);
   message.AddDouble(2, histogram.max);
@@ -63,7 +63,7 @@ void Append(WireMessage& all, const Histogram& histogram) {
   all.AddMessage(summary::kValue, value);
 }
 
-void Append(WireMessage& all, const Image& image) {
+void Append(WireMessage& all, const tracking::Image& image) {
   WireMessage message;
   message.AddInteger(1, image.height);
   message.AddInteger(2, image.width);
@@ -74,7 +74,7 @@ void Append(WireMessage& all, const Image& image) {
   all.AddMessage(summary::kValue, value);
 }
 
-void Append(WireMessage& all, const Text& text) {
+void Append(WireMessage& all, const tracking::Text& text) {
   constexpr int kString = 7;
   WireMessage size;
   size.AddInteger(1, 1);
@@ -121,7 +121,8 @@ void AppendHParams(WireMessage& all, const char* tag, int field,
   all.AddMessage(summary::kValue, value);
 }
 
-void Append(WireMessage& all, const HyperParameters& settings, double time) {
+void Append(WireMessage& all, const tracking::HyperParameters& settings,
+            double time) {
   WireMessage experiment;
   WireMessage start;
   for (const auto& [name, value] : settings.values) {
@@ -150,18 +151,20 @@ void Append(WireMessage& all, const HyperParameters& settings, double time) {
 
 }  // namespace
 
-WireMessage EventMessage(const Record& record) {
+WireMessage EventMessage(const tracking::Record& record) {
   WireMessage all;
-  if (const auto* settings = std::get_if<HyperParameters>(&record.what)) {
+  if (const auto* settings =
+          std::get_if<tracking::HyperParameters>(&record.what)) {
     Append(all, *settings, record.time);
-  } else if (const auto* row = std::get_if<Row>(&record.what)) {
+  } else if (const auto* row = std::get_if<tracking::Row>(&record.what)) {
     Append(all, *row);
-  } else if (const auto* histogram = std::get_if<Histogram>(&record.what)) {
+  } else if (const auto* histogram =
+                 std::get_if<tracking::Histogram>(&record.what)) {
     Append(all, *histogram);
-  } else if (const auto* image = std::get_if<Image>(&record.what)) {
+  } else if (const auto* image = std::get_if<tracking::Image>(&record.what)) {
     Append(all, *image);
   } else {
-    Append(all, std::get<Text>(record.what));
+    Append(all, std::get<tracking::Text>(record.what));
   }
   WireMessage message;
   message.AddDouble(event::kTime, record.time);

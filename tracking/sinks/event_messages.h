@@ -14,7 +14,7 @@ namespace trainyard {
 
 // Throws std::invalid_argument for an image whose pixels are not as many as it
 // says.
-WireMessage EventMessage(const Record& record);
+WireMessage EventMessage(const tracking::Record& record);
 
 // The first of every file: says which version of the format it is.
 WireMessage VersionMessage(double time);

@@ -20,7 +20,7 @@ std::string Hex(const WireMessage& message) {
   return hex;
 }
 
-std::string HexOf(decltype(Record::what) what) {
+std::string HexOf(decltype(tracking::Record::what) what) {
   return Hex(EventMessage({.step = 300, .time = 1.5, .what = std::move(what)}));
 }
 
@@ -33,20 +33,20 @@ TEST(EventMessagesTest, VersionIsAsTensorBoardsOwn) {
 }
 
 TEST(EventMessagesTest, RowIsAsTensorBoardsOwn) {
-  EXPECT_EQ(HexOf(Row{{"loss", 0.1}, {"lr", 0.001}}),
+  EXPECT_EQ(HexOf(tracking::Row{{"loss", 0.1}, {"lr", 0.001}}),
             "09000000000000f83f10ac022a180a0b0a046c6f737315cdcccc3d0a090a"
             "026c72156f12833a");
 }
 
 TEST(EventMessagesTest, HistogramIsAsTensorBoardsOwn) {
-  EXPECT_EQ(HexOf(Histogram{.name = "w",
-                            .min = 1,
-                            .max = 2,
-                            .count = 3,
-                            .sum = 4,
-                            .sum_of_squares = 6,
-                            .upper_limits = {1.5, 2},
-                            .counts = {1, 2}}),
+  EXPECT_EQ(HexOf(tracking::Histogram{.name = "w",
+                                      .min = 1,
+                                      .max = 2,
+                                      .count = 3,
+                                      .sum = 4,
+                                      .sum_of_squares = 6,
+                                      .upper_limits = {1.5, 2},
+                                      .counts = {1, 2}}),
             "09000000000000f83f10ac022a580a560a01772a5109000000000000f03f"
             "110000000000000040190000000000000840210000000000001040290000"
             "0000000018403210000000000000f83f00000000000000403a1000000000"
@@ -54,16 +54,17 @@ TEST(EventMessagesTest, HistogramIsAsTensorBoardsOwn) {
 }
 
 TEST(EventMessagesTest, TextIsAsTensorBoardsOwn) {
-  EXPECT_EQ(HexOf(Text{.name = "n", .text = "hi"}),
+  EXPECT_EQ(HexOf(tracking::Text{.name = "n", .text = "hi"}),
             "09000000000000f83f10ac022a2a0a280a0e6e2f746578745f73756d6d61"
             "7279420c0807120412020801420268694a080a060a0474657874");
 }
 
 TEST(EventMessagesTest, HyperParametersAreAsTensorBoardsOwn) {
-  EXPECT_EQ(HexOf(HyperParameters{.values = {{"lr", 0.5},
-                                             {"amp", true},
-                                             {"model", std::string("conv")}},
-                                  .metrics = {"loss"}}),
+  EXPECT_EQ(HexOf(tracking::HyperParameters{
+                .values = {{"lr", 0.5},
+                           {"amp", true},
+                           {"model", std::string("conv")}},
+                .metrics = {"loss"}}),
             "09000000000000f83f10ac022ab6010a4d0a145f68706172616d735f2f65"
             "78706572696d656e744a350a330a0768706172616d731228122622070a03"
             "616d70200222060a026c72200322090a056d6f64656c20012a080a061204"
@@ -74,12 +75,12 @@ TEST(EventMessagesTest, HyperParametersAreAsTensorBoardsOwn) {
 }
 
 TEST(EventMessagesTest, ImageHoldsItsSizeAndAPng) {
-  const std::string hex =
-      HexOf(Image{.name = "i", .width = 2, .height = 1, .pixels = {0, 255}});
+  const std::string hex = HexOf(tracking::Image{
+      .name = "i", .width = 2, .height = 1, .pixels = {0, 255}});
   // Height 1, width 2, 1 channel, then the file's first bytes.
   EXPECT_NE(hex.find("080110021801"), std::string::npos);
   EXPECT_NE(hex.find("89504e470d0a1a0a"), std::string::npos);
-  EXPECT_THROW(EventMessage({.what = Image{.name = "empty"}}),
+  EXPECT_THROW(EventMessage({.what = tracking::Image{.name = "empty"}}),
                std::invalid_argument);
 }
 

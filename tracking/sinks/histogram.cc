@@ -10,13 +10,13 @@
 
 namespace trainyard {
 
-Histogram MakeHistogram(std::string name, std::span<const float> values,
-                        int buckets) {
+tracking::Histogram MakeHistogram(std::string name,
+                                  std::span<const float> values, int buckets) {
   if (buckets < 1) {
     throw std::invalid_argument("MakeHistogram: buckets is " +
                                 std::to_string(buckets));
   }
-  Histogram histogram{.name = std::move(name)};
+  tracking::Histogram histogram{.name = std::move(name)};
   for (const float value : values) {
     if (!std::isfinite(value)) continue;
     const bool first = histogram.count == 0;

@@ -15,8 +15,9 @@ namespace trainyard {
 
 // Values that are not finite are left out. Throws std::invalid_argument for
 // fewer than 1 bucket.
-Histogram MakeHistogram(std::string name, std::span<const float> values,
-                        int buckets = 64);
+tracking::Histogram MakeHistogram(std::string name,
+                                  std::span<const float> values,
+                                  int buckets = 64);
 
 }  // namespace trainyard
 

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 TEST(HistogramTest, CountsIntoBucketsOfEqualWidth) {
   const std::vector<float> values = {0, 1, 1, 2, 3, 4, NAN, INFINITY};
-  const Histogram histogram = MakeHistogram("w", values, 4);
+  const tracking::Histogram histogram = MakeHistogram("w", values, 4);
   EXPECT_EQ(histogram.name, "w");
   EXPECT_EQ(histogram.min, 0);
   EXPECT_EQ(histogram.max, 4);

@@ -1,13 +1,12 @@
 #include "tracking/sinks/jsonl.h"
 
-#include <cmath>
 #include <memory>
 #include <string>
 #include <variant>
 
 #include "tracking/sinks/append_file.h"
 #include "tracking/sinks/number_text.h"
-#include "trainer/checkpoint/json_string.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
@@ -19,23 +18,18 @@ class JsonLines final : public Sink {
   std::string name() const override { return "jsonl"; }
   void Open(int64_t position) override { file_.Open(path_, position); }
 
-  void Write(const Record& record) override {
-    const Row* row = std::get_if<Row>(&record.what);
+  void Write(const tracking::Record& record) override {
+    const tracking::Row* row = std::get_if<tracking::Row>(&record.what);
     if (row == nullptr) return;
-    line_ = "{\"step\":" + std::to_string(record.step) + ",\"time\":";
-    AppendTime(line_, record.time);
-    for (const auto& [name, value] : *row) {
-      line_ += ',';
-      line_ += JsonQuoted(name);
-      line_ += ':';
-      if (std::isfinite(value)) {
-        AppendNumber(line_, value);
-      } else {
-        line_ += "null";
-      }
-    }
-    line_ += "}\n";
-    file_.Append(line_);
+    line_.Clear();
+    line_.BeginObject();
+    line_.Key("step").Int(record.step);
+    time_.clear();
+    AppendTime(time_, record.time);
+    line_.Key("time").Raw(time_);
+    for (const auto& [name, value] : *row) line_.Key(name).Number(value);
+    line_.EndObject();
+    file_.Append(line_.text() + "\n");
   }
 
   void Flush() override { file_.Flush(); }
@@ -44,7 +38,8 @@ class JsonLines final : public Sink {
  private:
   const std::string path_;
   AppendFile file_;
-  std::string line_;
+  JsonWriter line_;
+  std::string time_;
 };
 
 }  // namespace

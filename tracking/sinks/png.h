@@ -14,7 +14,7 @@ namespace trainyard {
 
 // Throws std::invalid_argument, naming the image, for a size that no image has,
 // other channels than 1, 3 or 4, and too few or too many pixels.
-std::string ToPng(const Image& image);
+std::string ToPng(const tracking::Image& image);
 
 }  // namespace trainyard
 

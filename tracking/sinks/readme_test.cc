@@ -24,7 +24,7 @@ TEST(ReadmeTest, ALoopOfYourOwn) {
     sinks.push_back(MakeTensorBoard(folder + "/tensorboard"));
     sinks.push_back(MakeConsole({.every = 10}));
     Tracker tracker(std::move(sinks));
-    tracker.Add(10, Row{{"loss", 0.5}, {"lr", 0.001}});
+    tracker.Add(10, tracking::Row{{"loss", 0.5}, {"lr", 0.001}});
     tracker.Add(10, MakeHistogram("weights/conv1", weights));
   }
   EXPECT_GT(

@@ -1,7 +1,12 @@
 // Record is one thing a run has to tell: a row of numbers, a histogram, an
 // image, a text or the run's settings, each at a step and a time.
 //
-//   Record{.step = 10, .time = 1.7e9, .what = Row{{"loss", 0.5}, {"lr", 0.1}}};
+//   tracking::Record{.step = 10,
+//                    .time = 1.7e9,
+//                    .what = tracking::Row{{"loss", 0.5}, {"lr", 0.1}}};
+//
+// These everyday words stand in a namespace of their own: an Image is something
+// else to a dataset.
 //
 // Free of libtorch. Thread-compatible: value types.
 #ifndef TRAINYARD_TRACKING_SINKS_RECORD_H_
@@ -14,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::tracking {
 
 // Numbers that were measured together, by name. Names are not repeated, and
 // "step" and "time" are not among them.
@@ -65,6 +70,6 @@ struct Record {
   std::variant<Row, Histogram, Image, Text, HyperParameters> what;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::tracking
 
 #endif  // TRAINYARD_TRACKING_SINKS_RECORD_H_

@@ -33,7 +33,7 @@ class Sink {
   virtual void Open(int64_t /*position*/) {}
 
   // A kind that the sink has no place for is left out.
-  virtual void Write(const Record& record) = 0;
+  virtual void Write(const tracking::Record& record) = 0;
 
   // Hands everything to the operating system: it survives this process.
   virtual void Flush() {}

@@ -38,7 +38,7 @@ class TensorBoard final : public Sink {
     is_empty_ = position == 0;
   }
 
-  void Write(const Record& record) override {
+  void Write(const tracking::Record& record) override {
     if (is_empty_) Append(VersionMessage(record.time).bytes());
     is_empty_ = false;
     Append(EventMessage(record).bytes());

@@ -22,7 +22,7 @@ double SecondsSince1970() {
       .count();
 }
 
-void CheckRow(const Row& row) {
+void CheckRow(const tracking::Row& row) {
   for (const auto& [name, value] : row) {
     if (name == "step" || name == "time") {
       throw std::invalid_argument("Tracker: a metric is called \"" + name +
@@ -59,8 +59,9 @@ Tracker::~Tracker() {
   thread_.join();
 }
 
-void Tracker::Add(int64_t step, decltype(Record::what) what) {
-  if (const Row* row = std::get_if<Row>(&what)) CheckRow(*row);
+void Tracker::Add(int64_t step, decltype(tracking::Record::what) what) {
+  if (const tracking::Row* row = std::get_if<tracking::Row>(&what))
+    CheckRow(*row);
   const double time = options_.clock ? options_.clock() : SecondsSince1970();
   std::unique_lock<std::mutex> lock(mutex_);
   if (queue_.size() >= options_.capacity) {
@@ -110,7 +111,7 @@ void Tracker::Do(std::function<void()> task) {
 }
 
 void Tracker::Loop() {
-  std::vector<Record> records;
+  std::vector<tracking::Record> records;
   std::vector<std::function<void()>> tasks;
   std::unique_lock<std::mutex> lock(mutex_);
   for (bool stop = false; !stop;) {
@@ -156,11 +157,11 @@ void Tracker::Open(const Positions& positions) {
   });
 }
 
-void Tracker::Write(const std::vector<Record>& records) {
+void Tracker::Write(const std::vector<tracking::Record>& records) {
   if (records.empty()) return;
   if (!open_) Open({});
   Each([&](Sink& sink) {
-    for (const Record& record : records) sink.Write(record);
+    for (const tracking::Record& record : records) sink.Write(record);
     sink.Flush();
   });
 }

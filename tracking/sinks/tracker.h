@@ -4,7 +4,7 @@
 //   std::vector<std::unique_ptr<Sink>> sinks;
 //   sinks.push_back(MakeJsonLines("run/metrics.jsonl"));
 //   Tracker tracker(std::move(sinks));
-//   tracker.Add(10, Row{{"loss", 0.5}, {"lr", 0.001}});
+//   tracker.Add(10, tracking::Row{{"loss", 0.5}, {"lr", 0.001}});
 //   tracker.Flush();
 //
 // Add costs a lock and a move. Records wait in a queue of bounded size; only
@@ -60,7 +60,7 @@ class Tracker {
   Tracker& operator=(const Tracker&) = delete;
 
   // Throws std::invalid_argument for a row with "step" or "time" in it.
-  void Add(int64_t step, decltype(Record::what) what);
+  void Add(int64_t step, decltype(tracking::Record::what) what);
 
   // Begins a run: from the positions of a checkpoint, or without any anew.
   // Before the first record it need not be called.
@@ -88,7 +88,7 @@ class Tracker {
   // On the writing thread, like all below.
   void Each(const std::function<void(Sink&)>& act);
   void Open(const Positions& positions);
-  void Write(const std::vector<Record>& records);
+  void Write(const std::vector<tracking::Record>& records);
 
   const TrackerOptions options_;
   std::vector<Output> outputs_;
@@ -98,7 +98,7 @@ class Tracker {
   std::condition_variable wake_;   // of the writing thread
   std::condition_variable space_;  // of those that wait for the queue
   std::condition_variable done_;   // of those that wait for a task
-  std::vector<Record> queue_;
+  std::vector<tracking::Record> queue_;
   std::vector<std::function<void()>> tasks_;
   int64_t tasks_added_ = 0;
   int64_t tasks_done_ = 0;

@@ -28,7 +28,7 @@ void TwentyNumbersToTensorBoard(benchmark::State& state) {
   }
   int64_t step = 0;
   for (auto _ : state) {
-    Row row;
+    tracking::Row row;
     row.reserve(names.size());
     for (const std::string& name : names) row.emplace_back(name, 0.5);
     tracker.Add(++step, std::move(row));

@@ -58,7 +58,7 @@ class Kept final : public Sink {
  public:
   explicit Kept(std::vector<int64_t>& steps) : steps_(steps) {}
   std::string name() const override { return "kept"; }
-  void Write(const Record& record) override {
+  void Write(const tracking::Record& record) override {
     if (gate != nullptr) gate->wait();
     if (record.step == fail_at) throw std::runtime_error("planned");
     steps_.push_back(record.step);
@@ -72,7 +72,7 @@ class Kept final : public Sink {
 
 TEST_F(TrackerTest, HeaderExample) {
   auto tracker = Make();
-  tracker->Add(10, Row{{"loss", 0.5}, {"lr", 0.001}});
+  tracker->Add(10, tracking::Row{{"loss", 0.5}, {"lr", 0.001}});
   tracker->Flush();
   EXPECT_EQ(Read("metrics.jsonl"),
             "{\"step\":10,\"time\":1.500,\"loss\":0.5,\"lr\":0.001}\n");
@@ -82,8 +82,9 @@ TEST_F(TrackerTest, HeaderExample) {
 
 TEST_F(TrackerTest, WritesNumbersAndNamesOfAllKinds) {
   auto tracker = Make();
-  tracker->Add(1, Row{{"a \"b\", c", 0.1 + 0.2}, {"x", NAN}, {"y", -INFINITY}});
-  tracker->Add(1, Text{.name = "t", .text = "left out here"});
+  tracker->Add(1, tracking::Row{
+                      {"a \"b\", c", 0.1 + 0.2}, {"x", NAN}, {"y", -INFINITY}});
+  tracker->Add(1, tracking::Text{.name = "t", .text = "left out here"});
   tracker->Flush();
   EXPECT_EQ(Read("metrics.jsonl"),
             "{\"step\":1,\"time\":1.500,\"a \\\"b\\\", "
@@ -100,7 +101,7 @@ TEST_F(TrackerTest, AResumedRunIsAsOneThatNeverStopped) {
   {
     auto tracker = Make();
     for (int step = 1; step <= 20; ++step) {
-      tracker->Add(step, Row{{"loss", 1.0 / step}});
+      tracker->Add(step, tracking::Row{{"loss", 1.0 / step}});
     }
   }
   std::vector<std::string> whole;
@@ -111,7 +112,7 @@ TEST_F(TrackerTest, AResumedRunIsAsOneThatNeverStopped) {
     auto tracker = Make();
     for (int step = 1; step <= 17; ++step) {
       if (step == 13) positions = tracker->Save();
-      tracker->Add(step, Row{{"loss", 1.0 / step}});
+      tracker->Add(step, tracking::Row{{"loss", 1.0 / step}});
     }
   }
   // A killed writer may leave a torn line.
@@ -122,7 +123,7 @@ TEST_F(TrackerTest, AResumedRunIsAsOneThatNeverStopped) {
     auto tracker = Make();
     tracker->Start(positions);
     for (int step = 13; step <= 20; ++step) {
-      tracker->Add(step, Row{{"loss", 1.0 / step}});
+      tracker->Add(step, tracking::Row{{"loss", 1.0 / step}});
     }
   }
   for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(Read(files[i]), whole[i]);
@@ -131,7 +132,7 @@ TEST_F(TrackerTest, AResumedRunIsAsOneThatNeverStopped) {
 TEST_F(TrackerTest, ANewRunMovesAnOldOnesFilesAside) {
   for (const double value : {1, 2}) {
     auto tracker = Make();
-    tracker->Add(1, Row{{"loss", value}});
+    tracker->Add(1, tracking::Row{{"loss", value}});
   }
   EXPECT_THAT(Read("metrics.jsonl"), HasSubstr("\"loss\":2"));
   EXPECT_THAT(Read("old-metrics.jsonl"), HasSubstr("\"loss\":1"));
@@ -149,7 +150,7 @@ TEST_F(TrackerTest, SavingBeforeTheFirstRecordTouchesNoFile) {
 TEST_F(TrackerTest, AFileShorterThanTheCheckpointSaysIsAnError) {
   auto tracker = Make();
   tracker->Start({{"jsonl", 100}});
-  tracker->Add(1, Row{{"loss", 1}});
+  tracker->Add(1, tracking::Row{{"loss", 1}});
   tracker->Flush();
   EXPECT_THAT(tracker->error(),
               HasSubstr("metrics.jsonl: has 0 bytes, and the checkpoint was "
@@ -160,7 +161,7 @@ TEST_F(TrackerTest, AFileShorterThanTheCheckpointSaysIsAnError) {
 
 TEST_F(TrackerTest, AFullDiskEndsTheSinkAndNotTheRun) {
   auto tracker = Make();
-  tracker->Add(1, Row{{"loss", 0.5}});
+  tracker->Add(1, tracking::Row{{"loss", 0.5}});
   tracker->Flush();
   const std::string before = Read("metrics.jsonl");
   std::signal(SIGXFSZ, SIG_IGN);
@@ -169,7 +170,7 @@ TEST_F(TrackerTest, AFullDiskEndsTheSinkAndNotTheRun) {
   const rlimit small = {.rlim_cur = before.size() + 10,
                         .rlim_max = old.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
-  tracker->Add(2, Row{{"loss", 0.5}});
+  tracker->Add(2, tracking::Row{{"loss", 0.5}});
   tracker->Flush();
   setrlimit(RLIMIT_FSIZE, &old);
   EXPECT_THAT(tracker->error(), HasSubstr("cannot be written"));
@@ -186,7 +187,8 @@ TEST(TrackerQueueTest, AddWaitsForAFullQueueAndNothingIsLost) {
   sinks.push_back(std::move(sink));
   Tracker tracker(std::move(sinks), {.capacity = 4});
   std::thread loop([&] {
-    for (int step = 0; step < 100; ++step) tracker.Add(step, Row{{"x", 0}});
+    for (int step = 0; step < 100; ++step)
+      tracker.Add(step, tracking::Row{{"x", 0}});
   });
   while (tracker.waits() == 0) std::this_thread::yield();
   open.set_value();
@@ -202,8 +204,8 @@ TEST(TrackerQueueTest, DestructionWritesWhatWaits) {
     std::vector<std::unique_ptr<Sink>> sinks;
     sinks.push_back(std::make_unique<Kept>(steps));
     Tracker tracker(std::move(sinks), {.write_every = std::chrono::hours(1)});
-    tracker.Add(1, Row{{"x", 0}});
-    tracker.Add(2, Row{{"x", 0}});
+    tracker.Add(1, tracking::Row{{"x", 0}});
+    tracker.Add(2, tracking::Row{{"x", 0}});
   }
   EXPECT_THAT(steps, ElementsAre(1, 2));
 }
@@ -215,7 +217,8 @@ TEST(TrackerQueueTest, ASinkThatFailedIsLeftAlone) {
   std::vector<std::unique_ptr<Sink>> sinks;
   sinks.push_back(std::move(sink));
   Tracker tracker(std::move(sinks));
-  for (int step = 1; step <= 3; ++step) tracker.Add(step, Row{{"x", 0}});
+  for (int step = 1; step <= 3; ++step)
+    tracker.Add(step, tracking::Row{{"x", 0}});
   tracker.Flush();
   EXPECT_EQ(tracker.error(), "planned");
   EXPECT_THAT(steps, ElementsAre(1));
@@ -229,7 +232,8 @@ TEST(TrackerQueueTest, MistakesAreNamed) {
   EXPECT_THROW(Tracker(std::move(sinks)), std::invalid_argument);
   EXPECT_THROW(Tracker({}, {.capacity = 0}), std::invalid_argument);
   Tracker tracker({});
-  EXPECT_THROW(tracker.Add(1, Row{{"time", 1}}), std::invalid_argument);
+  EXPECT_THROW(tracker.Add(1, tracking::Row{{"time", 1}}),
+               std::invalid_argument);
 }
 
 }  // namespace

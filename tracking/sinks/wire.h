@@ -21,7 +21,6 @@ namespace trainyard {
 class WireMessage {
  public:
   const std::string& bytes() const { return bytes_; }
-  void Clear() { bytes_.clear(); }
 
   // int32, int64, bool and enum fields.
   void AddInteger(int field, int64_t value) {

@@ -52,16 +52,18 @@ void AddOthers(Tracker& tracker) {
     values.push_back(static_cast<float>(std::sin(i)));
   }
   tracker.Add(1, MakeHistogram("weights/conv1", values));
-  tracker.Add(1, Image{.name = "input/first",
-                       .width = 2,
-                       .height = 1,
-                       .channels = 3,
-                       .pixels = {255, 0, 0, 0, 0, 255}});
-  tracker.Add(1, Text{.name = "notes", .text = "a *sample* run, äöü"});
-  tracker.Add(1, HyperParameters{.values = {{"lr", 0.003},
-                                            {"model", std::string("conv")},
-                                            {"amp", true}},
-                                 .metrics = {"loss"}});
+  tracker.Add(1, tracking::Image{.name = "input/first",
+                                 .width = 2,
+                                 .height = 1,
+                                 .channels = 3,
+                                 .pixels = {255, 0, 0, 0, 0, 255}});
+  tracker.Add(1,
+              tracking::Text{.name = "notes", .text = "a *sample* run, äöü"});
+  tracker.Add(
+      1, tracking::HyperParameters{.values = {{"lr", 0.003},
+                                              {"model", std::string("conv")},
+                                              {"amp", true}},
+                                   .metrics = {"loss"}});
 }
 
 int Run(const std::string& folder, int64_t steps) {
@@ -76,7 +78,8 @@ int Run(const std::string& folder, int64_t steps) {
   if (done == 0) AddOthers(tracker);
   for (int64_t step = done + 1; step <= steps; ++step) {
     const auto x = static_cast<double>(step);
-    tracker.Add(step, Row{{"loss", 1 / x}, {"odd, \"name\"", std::sqrt(x)}});
+    tracker.Add(
+        step, tracking::Row{{"loss", 1 / x}, {"odd, \"name\"", std::sqrt(x)}});
     if (step % kCheckpointEvery == 0) {
       Save(folder + "/checkpoint", step, tracker);
     }

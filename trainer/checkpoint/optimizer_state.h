@@ -4,8 +4,8 @@
 //   const auto groups = ReadPythonParamGroups(
 //       "optimizer.json", NamedParameters(*model), {"lr", "weight_decay"});
 //   AdamW optimizer(*groups);
-//   absl::Status status = LoadOptimizerState("optimizer.safetensors",
-//   optimizer);
+//   absl::Status status =
+//       LoadOptimizerState("optimizer.safetensors", optimizer);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_OPTIMIZER_STATE_H_

@@ -1,8 +1,8 @@
 // Puts items together into a batch by stacking: item i becomes row i of every
 // tensor.
 //
-//   const Example batch = StackItems<Example>({dataset.Get(4),
-//   dataset.Get(2)});
+//   const Example batch =
+//       StackItems<Example>({dataset.Get(4), dataset.Get(2)});
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_DATA_COLLATE_H_

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/testing/error_of.h"
 #include "trainer/data/batch.h"
 
 namespace trainyard {
@@ -35,24 +36,20 @@ TEST(StackItemsTest, ATensorThatNoItemHasStaysOut) {
 }
 
 template <class Item>
-std::string ErrorOf(std::vector<Item> items) {
-  try {
-    StackItems(std::move(items));
-  } catch (const c10::ValueError& error) {
-    return error.what_without_backtrace();
-  }
-  return "none";
+std::string StackError(std::vector<Item> items) {
+  return ErrorOf<c10::ValueError>([&] { StackItems(std::move(items)); });
 }
 
 TEST(StackItemsTest, SaysWhatDoesNotFit) {
-  EXPECT_THAT(ErrorOf<at::Tensor>({}), HasSubstr("no item"));
-  EXPECT_THAT(ErrorOf<at::Tensor>({at::zeros({2}), at::zeros({3})}),
+  EXPECT_THAT(StackError<at::Tensor>({}), HasSubstr("no item"));
+  EXPECT_THAT(StackError<at::Tensor>({at::zeros({2}), at::zeros({3})}),
               HasSubstr("item 0 has shape [2], item 1 has [3]"));
-  EXPECT_THAT(ErrorOf<Named>({{{"a", at::zeros({})}}, {{"b", at::zeros({})}}}),
-              HasSubstr("item 0 has the tensors {a}, item 1 has {b}"));
-  EXPECT_THAT(ErrorOf<at::Tensor>({at::Tensor(), at::zeros({3})}),
+  EXPECT_THAT(
+      StackError<Named>({{{"a", at::zeros({})}}, {{"b", at::zeros({})}}}),
+      HasSubstr("item 0 has the tensors {a}, item 1 has {b}"));
+  EXPECT_THAT(StackError<at::Tensor>({at::Tensor(), at::zeros({3})}),
               HasSubstr("item 0 leaves out a tensor that item 1 has"));
-  EXPECT_THAT(ErrorOf<at::Tensor>({at::zeros({3}), at::Tensor()}),
+  EXPECT_THAT(StackError<at::Tensor>({at::zeros({3}), at::Tensor()}),
               HasSubstr("item 1 leaves out a tensor that item 0 has"));
 }
 

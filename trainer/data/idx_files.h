@@ -2,8 +2,9 @@
 // the sizes, then the values. Plain files and gzip files are told apart by
 // their content.
 //
+//   // uint8, N x 28 x 28
 //   const at::Tensor images =
-//   ReadIdxFile("train-images-idx3-ubyte.gz").value();   // uint8, N x 28 x 28
+//       ReadIdxFile("train-images-idx3-ubyte.gz").value();
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_DATA_IDX_FILES_H_

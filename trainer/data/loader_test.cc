@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <functional>
 #include <stdexcept>
 #include <vector>
 
+#include "tools/testing/error_of.h"
 #include "trainer/data/item_dataset.h"
 #include "trainer/data/tensor_dataset.h"
 
@@ -198,18 +198,10 @@ TEST(LoaderTest, GivesNothingBeforeAnEpochIsStarted) {
   EXPECT_FALSE(loader.Next().has_value());
 }
 
-std::string ErrorOf(const std::function<void()>& make) {
-  try {
-    make();
-  } catch (const c10::ValueError& error) {
-    return error.what_without_backtrace();
-  }
-  return "none";
-}
-
 TEST(LoaderTest, RefusesBadOptionsInWords) {
   const auto with = [](LoaderOptions options) {
-    return ErrorOf([&] { Loader(Numbers(10), Shuffled(10), options); });
+    return ErrorOf<c10::ValueError>(
+        [&] { Loader(Numbers(10), Shuffled(10), options); });
   };
   EXPECT_THAT(with({.batch_size = 0}), HasSubstr("batch_size is 0"));
   EXPECT_THAT(with({.batch_size = 11, .last_batch = LastBatch::kDrop}),
@@ -220,7 +212,8 @@ TEST(LoaderTest, RefusesBadOptionsInWords) {
   if (!at::globalContext().hasCUDA()) {
     EXPECT_THAT(with({.pin_memory = true}), HasSubstr("no CUDA device"));
   }
-  EXPECT_THAT(ErrorOf([] { Loader(ItemNumbers(0), Shuffled(10), {}); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [] { Loader(ItemNumbers(0), Shuffled(10), {}); }),
               HasSubstr("the dataset is empty"));
   EXPECT_THROW(Loader(nullptr, Shuffled(10), {}), c10::ValueError);
   EXPECT_THROW(Loader(Numbers(10), nullptr, {}), c10::ValueError);

@@ -2,10 +2,10 @@
 // it with one index_select per tensor. A transform, if given, sees the gathered
 // batch: data can stay small (bytes) and become floats a batch at a time.
 //
-//   const DatasetPtr data = MakeTensorDataset(
-//       Example{images, labels},
-//       [](Example e) { return Example{e.input.to(at::kFloat).div_(255),
-//       e.target}; });
+//   const DatasetPtr data =
+//       MakeTensorDataset(Example{images, labels}, [](Example e) {
+//         return Example{e.input.to(at::kFloat).div_(255), e.target};
+//       });
 //
 // Thread-safe, if the transform is.
 #ifndef TRAINYARD_TRAINER_DATA_TENSOR_DATASET_H_

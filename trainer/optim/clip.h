@@ -1,9 +1,9 @@
 // Clip limits gradients before an update: all of them together by their norm,
 // each element by its value, or by a function of the user's.
 //
-//   ClipNorm(1.0)          scales all gradients so that their common 2-norm is
-//   at most 1 ClipValue(0.5)         limits each element to [-0.5, 0.5]
-//   ClipWith(function)     calls function(gradients)
+//   ClipNorm(1.0);       // scales all gradients: their 2-norm is at most 1
+//   ClipValue(0.5);      // limits each element to [-0.5, 0.5]
+//   ClipWith(function);  // calls function(gradients)
 //
 // Applied by Backend::Update, or in a user's own loop by ClipGradients.
 #ifndef TRAINYARD_TRAINER_OPTIM_CLIP_H_

@@ -6,18 +6,16 @@
 
 #include <cmath>
 
+#include "tools/testing/error_of.h"
+
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string ErrorOf(const FieldRange& range, double value) {
-  try {
-    FieldSpec{"field", 0, range}.Check("Adam", value);
-  } catch (const c10::ValueError& error) {
-    return error.what_without_backtrace();
-  }
-  return "";
+std::string CheckError(const FieldRange& range, double value) {
+  return ErrorOf<c10::ValueError>(
+      [&] { FieldSpec{"field", 0, range}.Check("Adam", value); });
 }
 
 TEST(FieldSpecTest, HeaderExample) {
@@ -26,29 +24,29 @@ TEST(FieldSpecTest, HeaderExample) {
 }
 
 TEST(FieldSpecTest, NamesOptimizerFieldValueAndRange) {
-  EXPECT_EQ(ErrorOf(kNotNegative, -1),
+  EXPECT_EQ(CheckError(kNotNegative, -1),
             "Adam: field is -1; it must be a number of at least 0");
-  EXPECT_EQ(ErrorOf(kAboveZero, 0),
+  EXPECT_EQ(CheckError(kAboveZero, 0),
             "Adam: field is 0; it must be a number above 0");
-  EXPECT_EQ(ErrorOf(kBelowOne, 1),
+  EXPECT_EQ(CheckError(kBelowOne, 1),
             "Adam: field is 1; it must be at least 0 and less than 1");
-  EXPECT_EQ(ErrorOf({.least = -INFINITY, .most = 0}, 2),
+  EXPECT_EQ(CheckError({.least = -INFINITY, .most = 0}, 2),
             "Adam: field is 2; it must be a number of at most 0");
-  EXPECT_EQ(ErrorOf({.least = 1, .most = 2, .without_least = true}, 1),
+  EXPECT_EQ(CheckError({.least = 1, .most = 2, .without_least = true}, 1),
             "Adam: field is 1; it must be above 1 and at most 2");
 }
 
 TEST(FieldSpecTest, EndsBelongToTheRangeUnlessSaidOtherwise) {
-  EXPECT_EQ(ErrorOf(kNotNegative, 0), "");
-  EXPECT_EQ(ErrorOf(kBelowOne, 0), "");
-  EXPECT_EQ(ErrorOf({.least = 1, .most = 2}, 2), "");
-  EXPECT_NE(ErrorOf({.least = 1, .most = 2, .without_most = true}, 2), "");
+  EXPECT_EQ(CheckError(kNotNegative, 0), "");
+  EXPECT_EQ(CheckError(kBelowOne, 0), "");
+  EXPECT_EQ(CheckError({.least = 1, .most = 2}, 2), "");
+  EXPECT_NE(CheckError({.least = 1, .most = 2, .without_most = true}, 2), "");
 }
 
 TEST(FieldSpecTest, RefusesWhatIsNotANumber) {
   for (const double value : {NAN, INFINITY, -INFINITY}) {
-    EXPECT_NE(ErrorOf(kNotNegative, value), "") << value;
-    EXPECT_NE(ErrorOf({.least = -INFINITY}, value), "") << value;
+    EXPECT_NE(CheckError(kNotNegative, value), "") << value;
+    EXPECT_NE(CheckError({.least = -INFINITY}, value), "") << value;
   }
 }
 

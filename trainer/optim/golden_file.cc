@@ -17,21 +17,21 @@ std::vector<double> Numbers(std::istringstream& line) {
   return numbers;
 }
 
-void Add(const std::string& text, std::vector<GoldenCase>& cases) {
+void Add(const std::string& text, std::vector<OptimizerGoldenCase>& cases) {
   std::istringstream line(text);
   std::string key, name;
   line >> key;
   if (key == "case") {
-    GoldenCase& added = cases.emplace_back();
+    OptimizerGoldenCase& added = cases.emplace_back();
     line >> added.name >> added.dtype;
     return;
   }
   if (cases.empty()) return;  // the comment on top
-  GoldenCase& last = cases.back();
+  OptimizerGoldenCase& last = cases.back();
   if (key == "skips") {
     line >> last.skips;
   } else if (key == "param") {
-    GoldenCase::Param& param = last.params.emplace_back();
+    OptimizerGoldenCase::Param& param = last.params.emplace_back();
     line >> param.name >> param.group;
     for (int64_t size; line >> size;) param.sizes.push_back(size);
   } else if (key == "override") {
@@ -51,10 +51,10 @@ void Add(const std::string& text, std::vector<GoldenCase>& cases) {
 
 }  // namespace
 
-std::vector<GoldenCase> ReadGoldenFile(const std::string& path) {
+std::vector<OptimizerGoldenCase> ReadGoldenFile(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read " + path);
-  std::vector<GoldenCase> cases;
+  std::vector<OptimizerGoldenCase> cases;
   for (std::string line; std::getline(file, line);) Add(line, cases);
   return cases;
 }

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-struct GoldenCase {
+struct OptimizerGoldenCase {
   struct Param {
     std::string name;
     size_t group;
@@ -31,7 +31,7 @@ struct GoldenCase {
 };
 
 // All cases of a file. Throws std::runtime_error if it cannot be read.
-std::vector<GoldenCase> ReadGoldenFile(const std::string& path);
+std::vector<OptimizerGoldenCase> ReadGoldenFile(const std::string& path);
 
 }  // namespace trainyard
 

@@ -2,8 +2,9 @@
 // asks for the loss several times per update, so that it works in a user's own
 // loop and not in a trainer, which has one loss per update:
 //
-//   LBFGS optimizer(*model, {.line_search =
-//   LBFGSOptions::Search::kStrongWolfe}); optimizer.step([&] {
+//   LBFGS optimizer(*model,
+//                   {.line_search = LBFGSOptions::Search::kStrongWolfe});
+//   optimizer.step([&] {
 //     optimizer.ZeroGrad();
 //     at::Tensor loss = Loss(model, batch);
 //     loss.backward();

@@ -36,7 +36,7 @@ class Valley {
 };
 
 void ExpectSameAsPython(const std::string& name, const LBFGSOptions& options) {
-  for (const GoldenCase& golden :
+  for (const OptimizerGoldenCase& golden :
        ReadGoldenFile("trainer/optim/testdata/lbfgs.txt")) {
     if (golden.name != name) continue;
     Valley valley;

@@ -40,10 +40,10 @@ class Generator {
 // A noisy quadratic in two groups of parameters.
 class Problem {
  public:
-  Problem(const std::vector<GoldenCase::Param>& params, at::ScalarType type,
-          bool skips)
+  Problem(const std::vector<OptimizerGoldenCase::Param>& params,
+          at::ScalarType type, bool skips)
       : type_(type), skips_(skips) {
-    for (const GoldenCase::Param& param : params) {
+    for (const OptimizerGoldenCase::Param& param : params) {
       at::Tensor start = generator_.Make(param.sizes, type);
       at::Tensor target = generator_.Make(param.sizes, type);
       at::Tensor curvature = generator_.Make(param.sizes, type).add_(1);
@@ -130,7 +130,7 @@ void ExpectNear(const at::Tensor& actual, const std::vector<double>& golden,
   }
 }
 
-void RunGolden(const GoldenCase& golden, const MakeOptimizer& make,
+void RunGolden(const OptimizerGoldenCase& golden, const MakeOptimizer& make,
                double tolerance) {
   const auto type = golden.dtype == "float32" ? at::kFloat : at::kDouble;
   Problem problem(golden.params, type, golden.skips);
@@ -159,7 +159,7 @@ void RunGolden(const GoldenCase& golden, const MakeOptimizer& make,
   }
 }
 
-const std::vector<GoldenCase::Param> kMatrices = {
+const std::vector<OptimizerGoldenCase::Param> kMatrices = {
     {"a", 0, {4, 3}}, {"b", 0, {2, 2}}, {"c", 1, {2, 4}}, {"d", 1, {3, 3}}};
 
 Problem TestProblem() { return Problem(kMatrices, at::kFloat, /*skips=*/true); }
@@ -169,7 +169,7 @@ Problem TestProblem() { return Problem(kMatrices, at::kFloat, /*skips=*/true); }
 void ExpectGolden(const std::string& file, const std::string& name,
                   const MakeOptimizer& make, const GoldenTolerance& tolerance) {
   int found = 0;
-  for (const GoldenCase& golden :
+  for (const OptimizerGoldenCase& golden :
        ReadGoldenFile("trainer/optim/testdata/" + file + ".txt")) {
     if (golden.name != name) continue;
     SCOPED_TRACE(name + " " + golden.dtype);

@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -91,24 +90,6 @@ ParamGroups OverrideByName(const ParamGroups& groups,
                       rule == 0 ? "" : " that no earlier pattern matches");
   }
   return split;
-}
-
-ParamGroups LayerwiseLr(const ParamGroups& groups,
-                        const LayerwiseLrOptions& options) {
-  TORCH_CHECK_VALUE(std::isfinite(options.lr) && options.lr >= 0,
-                    "LayerwiseLr: lr is ", options.lr,
-                    "; it must be a number of at least 0");
-  TORCH_CHECK_VALUE(options.decay > 0 && options.decay <= 1,
-                    "LayerwiseLr: decay is ", options.decay,
-                    "; it must be above 0 and at most 1");
-  TORCH_CHECK_VALUE(!options.layers.empty(), "LayerwiseLr: layers is empty");
-  std::vector<NameRule> rules;
-  for (size_t i = 0; i < options.layers.size(); ++i) {
-    const auto from_end = static_cast<double>(options.layers.size() - 1 - i);
-    rules.push_back({options.layers[i],
-                     {{"lr", options.lr * std::pow(options.decay, from_end)}}});
-  }
-  return OverrideByName(groups, rules);
 }
 
 }  // namespace trainyard

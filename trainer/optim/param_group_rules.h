@@ -36,23 +36,6 @@ struct NameRule {
 ParamGroups OverrideByName(const ParamGroups& groups,
                            const std::vector<NameRule>& rules);
 
-struct LayerwiseLrOptions {
-  // The learning rate of the last layer. Give the optimizer the same: it counts
-  // for what belongs to no layer.
-  double lr = 1e-3;
-  // The learning rate of a layer over that of the layer after it. REQUIRES:
-  // above 0, at most 1.
-  double decay = 0.75;
-  // The layers from first to last, as patterns; each takes what it matches
-  // first.
-  std::vector<std::string> layers = {};
-};
-
-// Lower layers learn more slowly: lr * decay^k for layer k from the end. Throws
-// as OverrideByName does.
-ParamGroups LayerwiseLr(const ParamGroups& groups,
-                        const LayerwiseLrOptions& options);
-
 }  // namespace trainyard
 
 #endif  // TRAINYARD_TRAINER_OPTIM_PARAM_GROUP_RULES_H_

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/modules.h"
 
@@ -30,16 +31,6 @@ ParamGroups Network() {
   return {{.params = {Parameter("stem.weight"), Parameter("body.0.weight"),
                       Parameter("body.1.weight"), Parameter("head.weight"),
                       Parameter("head.bias", {2})}}};
-}
-
-template <typename Call>
-std::string ErrorOf(const Call& call) {
-  try {
-    call();
-  } catch (const c10::ValueError& error) {
-    return error.what_without_backtrace();
-  }
-  return "";
 }
 
 TEST(ParamGroupRulesTest, HeaderExample) {
@@ -89,37 +80,13 @@ TEST(ParamGroupRulesTest, TheFirstRuleThatMatchesCounts) {
 }
 
 TEST(ParamGroupRulesTest, APatternThatMatchesNothingIsNamed) {
-  EXPECT_EQ(ErrorOf([] { OverrideByName(Network(), {{"haed.*", {}}}); }),
+  EXPECT_EQ(ErrorOf<c10::ValueError>(
+                [] { OverrideByName(Network(), {{"haed.*", {}}}); }),
             "param groups: the pattern \"haed.*\" matches no parameter");
   EXPECT_THAT(
-      ErrorOf([] { OverrideByName(Network(), {{"*", {}}, {"stem.*", {}}}); }),
+      ErrorOf<c10::ValueError>(
+          [] { OverrideByName(Network(), {{"*", {}}, {"stem.*", {}}}); }),
       HasSubstr("\"stem.*\" matches no parameter that no earlier pattern"));
-}
-
-TEST(ParamGroupRulesTest, LowerLayersLearnMoreSlowly) {
-  const ParamGroups groups = LayerwiseLr(
-      Network(),
-      {.lr = 8, .decay = 0.5, .layers = {"stem.*", "body.0.*", "body.1.*"}});
-  AdamW optimizer(groups, {.lr = 8});
-  EXPECT_EQ(optimizer.Field(0, "lr"), 2);
-  EXPECT_EQ(optimizer.Field(1, "lr"), 4);
-  EXPECT_EQ(optimizer.Field(2, "lr"), 8);
-  EXPECT_THAT(Names(groups.groups()[3]),
-              ElementsAre("head.weight", "head.bias"));
-  EXPECT_EQ(optimizer.Field(3, "lr"), 8);
-}
-
-TEST(ParamGroupRulesTest, LayerwiseLrRefusesBadOptions) {
-  EXPECT_THAT(
-      ErrorOf([] { LayerwiseLr(Network(), {.lr = -1, .layers = {"*"}}); }),
-      HasSubstr("LayerwiseLr: lr is -1"));
-  EXPECT_THAT(
-      ErrorOf([] {
-        LayerwiseLr(Network(), {.lr = 1, .decay = 0, .layers = {"*"}});
-      }),
-      HasSubstr("LayerwiseLr: decay is 0; it must be above 0 and at most 1"));
-  EXPECT_THAT(ErrorOf([] { LayerwiseLr(Network(), {.lr = 1}); }),
-              HasSubstr("LayerwiseLr: layers is empty"));
 }
 
 }  // namespace

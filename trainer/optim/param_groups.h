@@ -2,11 +2,14 @@
 // where a group differs from the optimizer's options. One constructor for each
 // way people have them:
 //
-//   AdamW a(*model, {.lr = 1e-3});                  // a module: its trainable
-//   parameters, by name AdamW b(model->parameters(), {.lr = 1e-3});     // a
-//   list: named "0", "1", … AdamW c({{.params = NamedParameters(*body),
-//   .overrides = {{"lr", 1e-4}}},
-//            {.params = NamedParameters(*head)}}, {.lr = 1e-3});
+//   // A module: its trainable parameters, by name.
+//   AdamW a(*model, {.lr = 1e-3});
+//   // A list: named "0", "1", …
+//   AdamW b(model->parameters(), {.lr = 1e-3});
+//   // Groups. No name stands twice.
+//   AdamW c({{.params = {{"body", body}}, .overrides = {{"lr", 1e-4}}},
+//            {.params = {{"head", head}}}},
+//           {.lr = 1e-3});
 //
 // State is saved under these names, never by position. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_PARAM_GROUPS_H_

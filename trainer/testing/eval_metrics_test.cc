@@ -5,9 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "backends/make_backend.h"
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {
@@ -26,14 +25,6 @@ StepOutput Output(double loss, double error, double weight) {
 
 class EvalMetricsTest : public ::testing::Test {
  protected:
-  std::string MessageOf(const std::function<void()>& function) {
-    try {
-      function();
-    } catch (const c10::ValueError& e) {
-      return e.what();
-    }
-    return "nothing was thrown";
-  }
   std::unique_ptr<Backend> backend_ = MakeBackend("sp");
 };
 
@@ -57,18 +48,19 @@ TEST_F(EvalMetricsTest, ARowPerRecordIsForReducersThatTakeIt) {
   rows.Add(output);
   rows.Add(output);
   EXPECT_THAT(rows.Read(*backend_), ElementsAre(Pair("rows", 10)));
-  EXPECT_THAT(MessageOf([&] { means.Add(output); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { means.Add(output); }),
               HasSubstr("\"rows\" is not a scalar but of shape [5]"));
 }
 
 TEST_F(EvalMetricsTest, HoldsEveryBatchToTheNamesOfTheFirst) {
   EvalMetrics metrics({});
   metrics.Add(Output(1, 1, 1));
-  EXPECT_THAT(MessageOf([&] { metrics.Add({.loss = Value(1), .weight = 1}); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [&] { metrics.Add({.loss = Value(1), .weight = 1}); }),
               HasSubstr("returned 1 metrics, but those of its first batch were "
                         "\"loss\" \"error\""));
   EXPECT_THAT(
-      MessageOf([&] {
+      ErrorOf<c10::ValueError>([&] {
         metrics.Add(
             {.loss = Value(1), .weight = 1, .metrics = {{"eror", Value(1)}}});
       }),
@@ -76,10 +68,11 @@ TEST_F(EvalMetricsTest, HoldsEveryBatchToTheNamesOfTheFirst) {
 }
 
 TEST_F(EvalMetricsTest, RefusesNothingAndNamesTwice) {
-  EXPECT_THAT(MessageOf([] { EvalMetrics({}).Add({.weight = 1}); }),
-              HasSubstr("neither a loss nor a metric"));
   EXPECT_THAT(
-      MessageOf([] {
+      ErrorOf<c10::ValueError>([] { EvalMetrics({}).Add({.weight = 1}); }),
+      HasSubstr("neither a loss nor a metric"));
+  EXPECT_THAT(
+      ErrorOf<c10::ValueError>([] {
         EvalMetrics({}).Add(
             {.loss = Value(1), .weight = 1, .metrics = {{"loss", Value(1)}}});
       }),
@@ -89,7 +82,7 @@ TEST_F(EvalMetricsTest, RefusesNothingAndNamesTwice) {
 TEST_F(EvalMetricsTest, AReducerNeedsItsMetric) {
   EvalMetrics metrics({{"eror", ReduceMax()}});
   metrics.Add(Output(1, 1, 1));
-  EXPECT_THAT(MessageOf([&] { metrics.Read(*backend_); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { metrics.Read(*backend_); }),
               HasSubstr("names \"eror\", which EvalStep did not return; it "
                         "returned \"loss\" \"error\""));
 }

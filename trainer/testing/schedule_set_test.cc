@@ -4,10 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "schedulers/linear.h"
 #include "schedulers/plateau.h"
+#include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 
 namespace trainyard {
@@ -32,14 +31,6 @@ class ScheduleSetTest : public ::testing::Test {
  protected:
   static AdamW MakeOptimizer() {
     return AdamW({at::ones({2}).requires_grad_()}, {.lr = 8});
-  }
-  std::string MessageOf(const std::function<void()>& function) {
-    try {
-      function();
-    } catch (const std::exception& e) {
-      return e.what();
-    }
-    return "nothing was thrown";
   }
 
   AdamW optimizer_ = MakeOptimizer(), other_ = MakeOptimizer();
@@ -127,9 +118,10 @@ TEST_F(ScheduleSetTest, ShowsAMetricToThoseWhoWatchOne) {
   EXPECT_EQ(lr_, 8);
   set_.Observe({{"eval_loss", 1.0}});
   EXPECT_EQ(lr_, 4);
-  EXPECT_THAT(MessageOf([&] { set_.Observe({{"rare_loss", 1.0}}); }),
-              HasSubstr("schedule of \"lr\" watches \"eval_loss\", which was "
-                        "not measured; there is rare_loss"));
+  EXPECT_THAT(
+      ErrorOf<std::exception>([&] { set_.Observe({{"rare_loss", 1.0}}); }),
+      HasSubstr("schedule of \"lr\" watches \"eval_loss\", which was "
+                "not measured; there is rare_loss"));
 }
 
 TEST_F(ScheduleSetTest, GoesOnFromASavedState) {
@@ -157,7 +149,8 @@ TEST_F(ScheduleSetTest, GoesOnFromASavedState) {
 
 TEST_F(ScheduleSetTest, RefusesTwoSchedulesOfOneField) {
   set_.Add({"lr", Halve()}, optimizer_, run_);
-  EXPECT_THAT(MessageOf([&] { set_.Add({"lr", Halve()}, optimizer_, run_); }),
+  EXPECT_THAT(ErrorOf<std::exception>(
+                  [&] { set_.Add({"lr", Halve()}, optimizer_, run_); }),
               HasSubstr("\"lr\" has two schedules"));
 }
 

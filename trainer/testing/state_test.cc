@@ -3,22 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <stdexcept>
+
+#include "tools/testing/error_of.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string MessageOf(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const std::invalid_argument& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(StateTest, GivesBackWhatWasSet) {
   State state(3);
@@ -38,32 +30,32 @@ TEST(StateTest, GivesBackWhatWasSet) {
 
 TEST(StateTest, NamesWhatIsMissingAndWhatThereIs) {
   State state;
-  EXPECT_THAT(MessageOf([&] { state.Get<double>("best"); }),
+  EXPECT_THAT(ErrorOf([&] { state.Get<double>("best"); }),
               HasSubstr("no \"best\"; there is nothing"));
   state.Set("worst", 1.0);
-  EXPECT_THAT(MessageOf([&] { state.Get<double>("best"); }),
+  EXPECT_THAT(ErrorOf([&] { state.Get<double>("best"); }),
               HasSubstr("there is \"worst\""));
 }
 
 TEST(StateTest, NamesTheTypes) {
   State state;
   state.Set("best", int64_t{1});
-  EXPECT_THAT(MessageOf([&] { state.Get<double>("best"); }),
+  EXPECT_THAT(ErrorOf([&] { state.Get<double>("best"); }),
               HasSubstr("\"best\" is a whole number, not a number"));
 }
 
 TEST(StateTest, RefusesANameTwice) {
   State state;
   state.Set("best", 1.0);
-  EXPECT_THAT(MessageOf([&] { state.Set("best", 2.0); }),
+  EXPECT_THAT(ErrorOf([&] { state.Set("best", 2.0); }),
               HasSubstr("\"best\" is set a second time"));
   EXPECT_EQ(state.Get<double>("best"), 1.0);
 }
 
 TEST(StateTest, RefusesVersionsFromTheFuture) {
-  EXPECT_THAT(MessageOf([] { State(3).CheckVersion(2); }),
+  EXPECT_THAT(ErrorOf([] { State(3).CheckVersion(2); }),
               HasSubstr("version 3 is not one this program knows (1 to 2)"));
-  EXPECT_THAT(MessageOf([] { State(0).CheckVersion(2); }),
+  EXPECT_THAT(ErrorOf([] { State(0).CheckVersion(2); }),
               HasSubstr("version 0"));
   State(2).CheckVersion(2);
 }

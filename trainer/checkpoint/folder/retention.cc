@@ -23,7 +23,7 @@ std::set<int64_t> BestOf(const std::vector<StepInfo>& steps,
   for (const StepInfo& step : steps) {
     const auto metric = step.metrics.find(options.metric);
     if (metric == step.metrics.end() || std::isnan(metric->second)) continue;
-    const bool lower = options.better == RetentionOptions::Better::kLower;
+    const bool lower = options.better == Better::kLower;
     ranked.emplace_back(lower ? metric->second : -metric->second,
                         -step.sequence);
   }

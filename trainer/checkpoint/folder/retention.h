@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/better.h"
+
 namespace trainyard {
 
 // What is known of a checkpoint without reading its tensors.
@@ -32,7 +34,6 @@ struct StepInfo {
 };
 
 struct RetentionOptions {
-  enum class Better { kLower, kHigher };
   // The last so many stay; 0 keeps all. REQUIRES: >= 0.
   int last = 3;
   // So many with the best metric stay as well. REQUIRES: >= 0.

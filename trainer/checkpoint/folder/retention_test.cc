@@ -40,11 +40,11 @@ TEST(RetentionTest, TheLastTheBestAndEveryNthStay) {
   EXPECT_THAT(Removed(steps, {.last = 1, .best = 1, .metric = "loss"}),
               ElementsAre(1, 2, 3, 5, 6))
       << "of equal ones the later";
-  EXPECT_THAT(Removed(steps, {.last = 1,
-                              .best = 2,
-                              .metric = "loss",
-                              .better = RetentionOptions::Better::kHigher}),
-              ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(
+      Removed(
+          steps,
+          {.last = 1, .best = 2, .metric = "loss", .better = Better::kHigher}),
+      ElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(Removed(steps, {.last = 1, .every = 3}), ElementsAre(1, 2, 4, 5));
 }
 

@@ -3,8 +3,8 @@
 // libtorch.
 //
 //   absl::StatusOr<RunFolder> run = RunFolder::Open("run", Access::kWrite);
-//   if (!run.ok()) return run.status();     // "run: process 4711 … writes to
-//   it" absl::StatusOr<std::string> folder = run->Begin(7, bytes);
+//   if (!run.ok()) return run.status();  // "run: process 4711 … writes to it"
+//   absl::StatusOr<std::string> folder = run->Begin(7, bytes);
 //   // … write files and, last, the manifest into *folder …
 //   absl::Status done = run->Commit(*folder, 7);  // run/step-0000000007
 //

@@ -9,7 +9,7 @@
 
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/json_string.h"
+#include "trainer/checkpoint/json_writer.h"
 
 namespace trainyard {
 namespace {
@@ -61,15 +61,16 @@ std::string ShardIndexName(std::string_view group) {
 }
 
 std::string FormatShardIndex(const ShardIndex& index) {
-  std::string json = absl::StrCat(
-      "{\n  \"metadata\": {\n    \"total_size\": ", index.total_size,
-      "\n  },\n  \"weight_map\": {");
-  const char* separator = "\n    ";
-  for (const auto& [name, file] : index.weight_map) {
-    absl::StrAppend(&json, separator, JsonQuoted(name), ": ", JsonQuoted(file));
-    separator = ",\n    ";
-  }
-  return json + "\n  }\n}\n";
+  JsonWriter json(JsonWriter::Layout::kLines);
+  json.BeginObject();
+  json.Key("metadata").BeginObject();
+  json.Key("total_size").Raw(absl::StrCat(index.total_size));
+  json.EndObject();
+  json.Key("weight_map").BeginObject();
+  for (const auto& [name, file] : index.weight_map) json.Key(name).String(file);
+  json.EndObject();
+  json.EndObject();
+  return json.text() + "\n";
 }
 
 absl::StatusOr<ShardIndex> ParseShardIndex(std::string_view text) {

@@ -3,8 +3,8 @@
 //
 //   absl::Status loaded = LoadTensors(checkpoint.tensors["model"],
 //                                     NamedParameters(*model));
-//   absl::StatusOr<TensorDifferences> rest = LoadMatchingTensors(saved,
-//   wanted);
+//   absl::StatusOr<TensorDifferences> rest =
+//       LoadMatchingTensors(saved, wanted);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PARTS_TENSOR_MATCH_H_

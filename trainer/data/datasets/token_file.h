@@ -6,8 +6,8 @@
 //   const DatasetPtr data =
 //       OpenTokenFile("train.bin", {.type = at::kUInt16, .length = 1024})
 //           .value();
-//   const Example& batch = data->Gather(indices).As<Example>();  // int64, N x
-//   L
+//   // int64, N x L
+//   const Example& batch = data->Gather(indices).As<Example>();
 //
 // WriteTokenFile makes such a file; TextTokens gives the bytes of a text as
 // tokens.

@@ -84,6 +84,32 @@ TEST(ModelEmaTest, IsEvaluatedBesideTheModel) {
   EXPECT_NE(model, average);
 }
 
+TEST(ModelEmaTest, ASecondOneIsEvaluatedToo) {
+  Rig rig;
+  ModelEma slow(*rig.model, {.decay = {.decay = 0.99}, .prefix = "slow"});
+  rig.trainer.Add(slow, {.duplicates = Duplicates::kAllow});
+  rig.trainer.Train(Options());
+  const RunHistory& history = rig.trainer.history();
+  EXPECT_THAT(history.Names(),
+              ::testing::ElementsAre("ema_eval_loss", "eval_loss",
+                                     "slow_eval_loss", "train_loss"));
+  const Ema::Swap swap(slow.ema());
+  EXPECT_EQ(rig.trainer.Evaluate(LinePoints(5), 4).at("evaluation_loss"),
+            history.Latest("slow_eval_loss"));
+}
+
+TEST(ModelEmaTest, ASecondOneNeedsAPrefixOfItsOwn) {
+  Rig rig;
+  rig.trainer.Add(ModelEma(*rig.model), {.duplicates = Duplicates::kAllow});
+  try {
+    rig.trainer.Train(Options());
+    FAIL() << "two averages were evaluated under one name";
+  } catch (const c10::ValueError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr("under the prefix \"ema\"; give each"));
+  }
+}
+
 TEST(ModelEmaTest, IsEvaluatedOnlyIfAskedFor) {
   Rig rig({.evaluate = false});
   rig.trainer.Train(Options());

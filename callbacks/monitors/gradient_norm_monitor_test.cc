@@ -1,4 +1,4 @@
-#include "callbacks/monitors/gradient_norm.h"
+#include "callbacks/monitors/gradient_norm_monitor.h"
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
@@ -11,13 +11,14 @@
 #include "callbacks/callback_handler.h"
 #include "callbacks/testing/fake_run.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/optim/clip.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::ElementsAre;
 
-class GradientNormTest : public ::testing::Test {
+class GradientNormMonitorTest : public ::testing::Test {
  protected:
   // Gradients of length `norm`: 3/5 of it in one tensor, 4/5 in another.
   void SetGradients(double norm) {
@@ -30,11 +31,11 @@ class GradientNormTest : public ::testing::Test {
   AdamW optimizer_{std::vector<at::Tensor>{a_, b_}};
 };
 
-TEST_F(GradientNormTest, RecordsMeanAndMaximumOfEachEpoch) {
+TEST_F(GradientNormMonitorTest, RecordsMeanAndMaximumOfEachEpoch) {
   // 1, 2, 3, 4 | 5, 6, 7, 8
   FakeRun run(
       {.backward = [this, batch = 0]() mutable { SetGradients(++batch); }});
-  run.Add(GradientNorm(optimizer_));
+  run.Add(GradientNormMonitor(optimizer_));
   run.Play();
   const auto mean = run.history().Values("grad_norm_mean");
   const auto max = run.history().Values("grad_norm_max");
@@ -45,10 +46,21 @@ TEST_F(GradientNormTest, RecordsMeanAndMaximumOfEachEpoch) {
   EXPECT_FLOAT_EQ(max[1], 8);
 }
 
-TEST_F(GradientNormTest, IsThatOfTheGradientTheUpdateTakes) {
+// Every program with a trainer includes clip.h too, which has GradientNorm.
+TEST_F(GradientNormMonitorTest, HeaderExampleCompilesBesideClip) {
+  FakeRun run({.num_epochs = 1, .backward = [this] { SetGradients(3); }});
+  FakeRun& trainer = run;
+  AdamW& optimizer = optimizer_;
+  trainer.Add(GradientNormMonitor(optimizer));
+  run.Play();
+  EXPECT_FLOAT_EQ(run.history().Latest("grad_norm_max"),
+                  GradientNorm(optimizer.Gradients()).item<float>());
+}
+
+TEST_F(GradientNormMonitorTest, IsThatOfTheGradientTheUpdateTakes) {
   Control control;
   CallbackHandler handler(control);
-  handler.Add(GradientNorm(optimizer_));
+  handler.Add(GradientNormMonitor(optimizer_));
   RunConfig config;
   StepState state;
   InMemoryRunHistory history;
@@ -59,21 +71,21 @@ TEST_F(GradientNormTest, IsThatOfTheGradientTheUpdateTakes) {
   EXPECT_FLOAT_EQ(history.Latest("grad_norm_mean"), 10);
 }
 
-TEST_F(GradientNormTest, NanIsNotHidden) {
+TEST_F(GradientNormMonitorTest, NanIsNotHidden) {
   FakeRun run({.num_epochs = 1, .backward = [this, batch = 0]() mutable {
                  SetGradients(++batch == 2
                                   ? std::numeric_limits<double>::quiet_NaN()
                                   : 1);
                }});
-  run.Add(GradientNorm(optimizer_));
+  run.Add(GradientNormMonitor(optimizer_));
   run.Play();
   EXPECT_TRUE(std::isnan(run.history().Latest("grad_norm_mean")));
   EXPECT_TRUE(std::isnan(run.history().Latest("grad_norm_max")));
 }
 
-TEST_F(GradientNormTest, WithoutGradientsThereIsNothingToRecord) {
+TEST_F(GradientNormMonitorTest, WithoutGradientsThereIsNothingToRecord) {
   FakeRun run;
-  run.Add(GradientNorm(optimizer_));
+  run.Add(GradientNormMonitor(optimizer_));
   run.Play();
   EXPECT_THAT(run.history().Names(), ElementsAre("eval_loss", "train_loss"));
 }

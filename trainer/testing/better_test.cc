@@ -1,4 +1,4 @@
-#include "callbacks/better.h"
+#include "trainer/better.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
-// GradientNorm records the length of the whole gradient, before it is clipped:
-// the mean and the largest of an epoch's updates, "grad_norm_mean" and
-// "grad_norm_max".
+// GradientNormMonitor records the 2-norm of the whole gradient, before it is
+// clipped: the mean and the maximum over the updates of an epoch, as
+// "grad_norm_mean" and "grad_norm_max".
 //
-//   trainer.Add(GradientNorm(optimizer));
+//   trainer.Add(GradientNormMonitor(optimizer));
 //
 // The numbers stay on the device until the epoch has trained.
 //
 // Thread-compatible: the loop calls it from one thread.
-#ifndef TRAINYARD_CALLBACKS_MONITORS_GRADIENT_NORM_H_
-#define TRAINYARD_CALLBACKS_MONITORS_GRADIENT_NORM_H_
+#ifndef TRAINYARD_CALLBACKS_MONITORS_GRADIENT_NORM_MONITOR_H_
+#define TRAINYARD_CALLBACKS_MONITORS_GRADIENT_NORM_MONITOR_H_
 
 #include <ATen/core/Tensor.h>
 
@@ -22,10 +22,10 @@ namespace trainyard {
 
 class Optimizer;
 
-class GradientNorm final : public Callback {
+class GradientNormMonitor final : public Callback {
  public:
   // Borrows the optimizer.
-  explicit GradientNorm(Optimizer& optimizer) : optimizer_(optimizer) {}
+  explicit GradientNormMonitor(Optimizer& optimizer) : optimizer_(optimizer) {}
 
   void OnEpochStart(const EpochStart& e, Control&) override;
   void OnGradientsReady(const GradientsReady& e, Control&) override;
@@ -41,4 +41,4 @@ class GradientNorm final : public Callback {
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_CALLBACKS_MONITORS_GRADIENT_NORM_H_
+#endif  // TRAINYARD_CALLBACKS_MONITORS_GRADIENT_NORM_MONITOR_H_

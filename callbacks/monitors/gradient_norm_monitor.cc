@@ -1,36 +1,33 @@
-#include "callbacks/monitors/gradient_norm.h"
+#include "callbacks/monitors/gradient_norm_monitor.h"
 
-#include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/maximum.h>
-#include <ATen/ops/stack.h>
 
 #include <vector>
 
 #include "tracking/run_history.h"
+#include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
-void GradientNorm::OnEpochStart(const EpochStart&, Control&) {
+void GradientNormMonitor::OnEpochStart(const EpochStart&, Control&) {
   sum_.reset();
   max_.reset();
   count_ = 0;
 }
 
-void GradientNorm::OnGradientsReady(const GradientsReady& e, Control&) {
+void GradientNormMonitor::OnGradientsReady(const GradientsReady& e, Control&) {
   const std::vector<at::Tensor>& gradients = optimizer_.Gradients();
   if (gradients.empty()) return;
-  const at::Tensor norm = at::stack(at::_foreach_norm(gradients))
-                              .norm()
-                              .to(at::kDouble)
-                              .div(e.divisor);
+  const at::Tensor norm =
+      GradientNorm(gradients).to(at::kDouble).div(e.divisor);
   sum_ = count_ == 0 ? norm : sum_.add(norm);
   // Unlike a comparison, it lets a NaN through.
   max_ = count_ == 0 ? norm : at::maximum(max_, norm);
   ++count_;
 }
 
-void GradientNorm::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
+void GradientNormMonitor::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   if (count_ == 0) return;
   e.history.Update("grad_norm_mean",
                    sum_.item<double>() / static_cast<double>(count_));

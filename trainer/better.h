@@ -3,8 +3,8 @@
 //   if (Improves(value, best, Better::kLower)) best = value;
 //
 // Thread-safe.
-#ifndef TRAINYARD_CALLBACKS_BETTER_H_
-#define TRAINYARD_CALLBACKS_BETTER_H_
+#ifndef TRAINYARD_TRAINER_BETTER_H_
+#define TRAINYARD_TRAINER_BETTER_H_
 
 #include <cmath>
 #include <optional>
@@ -25,4 +25,4 @@ inline bool Improves(double value, std::optional<double> best, Better better,
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_CALLBACKS_BETTER_H_
+#endif  // TRAINYARD_TRAINER_BETTER_H_

@@ -1,4 +1,4 @@
-#include "tools/launch/rank_group.h"
+#include "tools/launch/host_ranks.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ constexpr int kMostReads = 16;
 
 }  // namespace
 
-RankGroup::RankGroup(const LaunchOptions& options, const std::string& program,
+HostRanks::HostRanks(const LaunchOptions& options, const std::string& program,
                      int signal_fd, int alive_fd, int restarts)
     : options_(options),
       program_(program),
@@ -41,7 +41,7 @@ RankGroup::RankGroup(const LaunchOptions& options, const std::string& program,
       restarts_(restarts),
       start_(steady_clock::now()) {}
 
-void RankGroup::Start() {
+void HostRanks::Start() {
   std::optional<ListenSocket> store;
   if (options_.node_rank == 0) {
     store.emplace(options_.master_addr, options_.master_port);
@@ -68,7 +68,7 @@ void RankGroup::Start() {
   // The socket is rank 0's alone from here on: if it dies, nobody listens.
 }
 
-GroupEnd RankGroup::Run() {
+GroupEnd HostRanks::Run() {
   try {
     Start();
   } catch (...) {
@@ -93,12 +93,12 @@ GroupEnd RankGroup::Run() {
   return end_;
 }
 
-bool RankGroup::AllEnded() const {
+bool HostRanks::AllEnded() const {
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.ended; });
 }
 
-int RankGroup::PollTimeout() const {
+int HostRanks::PollTimeout() const {
   std::optional<Time> next = kill_at_;
   for (const Rank& rank : ranks_) {
     if (!rank.stopped_at || options_.stopped_timeout.count() == 0) continue;
@@ -113,7 +113,7 @@ int RankGroup::PollTimeout() const {
   return static_cast<int>(std::max<int64_t>(0, left.count()));
 }
 
-void RankGroup::WaitForEvents() {
+void HostRanks::WaitForEvents() {
   std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}, {alive_fd_, POLLIN, 0}};
   for (const Rank& rank : ranks_) {
     if (rank.ended) continue;
@@ -135,7 +135,7 @@ void RankGroup::WaitForEvents() {
   if (fds[0].revents != 0) ReadSignals();
 }
 
-void RankGroup::ReadSignals() {
+void HostRanks::ReadSignals() {
   signalfd_siginfo info = {};
   while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
@@ -144,7 +144,7 @@ void RankGroup::ReadSignals() {
   Reap();
 }
 
-void RankGroup::Reap() {
+void HostRanks::Reap() {
   std::vector<std::pair<Rank*, int>> ended;
   int status = 0;
   for (pid_t pid;
@@ -169,7 +169,7 @@ void RankGroup::Reap() {
   for (const auto& [rank, code] : ended) OnEnded(*rank, code);
 }
 
-void RankGroup::OnEnded(Rank& rank, int status) {
+void HostRanks::OnEnded(Rank& rank, int status) {
   rank.ended = true;
   rank.stopped_at.reset();
   Drain(rank);
@@ -186,7 +186,7 @@ void RankGroup::OnEnded(Rank& rank, int status) {
   }
 }
 
-void RankGroup::Fail(Rank& rank, const std::string& what, int code) {
+void HostRanks::Fail(Rank& rank, const std::string& what, int code) {
   if (end_.how != GroupEnd::How::kFinished) return;
   end_ = {GroupEnd::How::kFailed, code};
   first_failed_ = &rank;
@@ -202,7 +202,7 @@ void RankGroup::Fail(Rank& rank, const std::string& what, int code) {
                                 options_.failure_grace);
 }
 
-void RankGroup::Cancel(int signal, const std::string& why) {
+void HostRanks::Cancel(int signal, const std::string& why) {
   if (end_.how == GroupEnd::How::kCancelled) {
     Announce(why + " again: killing the ranks");
     KillAll();
@@ -220,14 +220,14 @@ void RankGroup::Cancel(int signal, const std::string& why) {
              std::chrono::duration_cast<steady_clock::duration>(options_.grace);
 }
 
-void RankGroup::KillAll() {
+void HostRanks::KillAll() {
   kill_at_.reset();
   for (const Rank& rank : ranks_) {
     if (!rank.ended) rank.process->KillGroup();
   }
 }
 
-void RankGroup::CheckTimes() {
+void HostRanks::CheckTimes() {
   const Time now = steady_clock::now();
   if (kill_at_ && now >= *kill_at_) {
     for (const Rank& rank : ranks_) {
@@ -249,7 +249,7 @@ void RankGroup::CheckTimes() {
   }
 }
 
-void RankGroup::Drain(Rank& rank) {
+void HostRanks::Drain(Rank& rank) {
   char buffer[65536];
   for (const auto stream : {RankOutput::kOutput, RankOutput::kError}) {
     const int fd = stream == RankOutput::kOutput ? rank.process->output_fd()

@@ -1,13 +1,13 @@
-// RankGroup starts all ranks of this host once and stays with them until the
+// HostRanks starts all ranks of this host once and stays with them until the
 // last has ended: it prints what they print, passes signals on, and when one
 // fails ends the others.
 //
-//   RankGroup group(options, program, signal_fd, alive_fd, restarts);
-//   const GroupEnd end = group.Run();
+//   HostRanks ranks(options, program, signal_fd, alive_fd, restarts);
+//   const GroupEnd end = ranks.Run();
 //
 // Thread-compatible: for programs with one thread.
-#ifndef TRAINYARD_TOOLS_LAUNCH_RANK_GROUP_H_
-#define TRAINYARD_TOOLS_LAUNCH_RANK_GROUP_H_
+#ifndef TRAINYARD_TOOLS_LAUNCH_HOST_RANKS_H_
+#define TRAINYARD_TOOLS_LAUNCH_HOST_RANKS_H_
 
 #include <chrono>
 #include <memory>
@@ -29,7 +29,7 @@ struct GroupEnd {
   int exit_code = 0;
 };
 
-class RankGroup {
+class HostRanks {
  public:
   // What a rank ends with that was told to end and did so in order, as
   // trainyard::ExitCode gives.
@@ -37,7 +37,7 @@ class RankGroup {
 
   // `signal_fd`: a signalfd of SIGCHLD and of the signals to pass on, all
   // blocked. `alive_fd`: see RunGuarded. Both are borrowed.
-  RankGroup(const LaunchOptions& options, const std::string& program,
+  HostRanks(const LaunchOptions& options, const std::string& program,
             int signal_fd, int alive_fd, int restarts);
 
   // Throws std::runtime_error if the port is taken or the program cannot be
@@ -85,4 +85,4 @@ class RankGroup {
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_TOOLS_LAUNCH_RANK_GROUP_H_
+#endif  // TRAINYARD_TOOLS_LAUNCH_HOST_RANKS_H_
