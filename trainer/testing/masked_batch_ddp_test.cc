@@ -4,7 +4,6 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/rand.h>
-#include <ATen/ops/where.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/linear.h>
 
@@ -60,8 +59,8 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
   at::manual_seed(2);
   const at::Tensor x = at::rand({masked.size(0), 3});
   const at::Tensor y = x.sum(1, /*keepdim=*/true);
-  const DatasetPtr data = MakeTensorDataset(
-      Example{x, at::where(masked.unsqueeze(1), y.neg().sub(1), y)});
+  const DatasetPtr data =
+      MakeTensorDataset(Example{x, y.masked_fill(masked.unsqueeze(1), -1)});
   auto task = std::make_unique<MaskedTask>();
   const MaskedTask& kept = *task;
   Trainer trainer(std::move(task), backend);
