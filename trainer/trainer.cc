@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,17 +33,6 @@ void AddMeans(MetricMeans& means, const StepOutput& output) {
   if (output.loss.defined()) means.Add("loss", output.loss, weight);
   for (const auto& [name, value] : output.metrics) {
     means.Add(name, value, weight);
-  }
-}
-
-// Their metrics would have the same names.
-void CheckPrefixes(const CallbackHandler& callbacks) {
-  std::set<std::string> prefixes;
-  for (const OtherWeights* others : callbacks.FindAll<OtherWeights>()) {
-    TORCH_CHECK_VALUE(
-        !others->wanted() || prefixes.insert(others->prefix()).second,
-        "Train: two callbacks evaluate other weights under the prefix \"",
-        others->prefix(), "\"; give each a prefix of its own");
   }
 }
 

@@ -1,8 +1,13 @@
 #include "trainer/trainer_run.h"
 
 #include <ATen/ops/full.h>
+#include <c10/util/Exception.h>
 
+#include <set>
+#include <string>
 #include <utility>
+
+#include "callbacks/other_weights.h"
 
 namespace trainyard {
 namespace {
@@ -77,6 +82,16 @@ double Trainer::Run::AgreedSeconds(Backend& backend) const {
 double Trainer::Run::SecondsSinceStart() const {
   return seconds_before +
          std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void CheckPrefixes(const CallbackHandler& callbacks) {
+  std::set<std::string> prefixes;
+  for (const OtherWeights* others : callbacks.FindAll<OtherWeights>()) {
+    TORCH_CHECK_VALUE(
+        !others->wanted() || prefixes.insert(others->prefix()).second,
+        "Train: two callbacks evaluate other weights under the prefix \"",
+        others->prefix(), "\"; give each a prefix of its own");
+  }
 }
 
 }  // namespace trainyard

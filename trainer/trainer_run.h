@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "callbacks/callback_handler.h"
 #include "tracking/metrics.h"
 #include "trainer/cancellation.h"
 #include "trainer/data/loader.h"
@@ -28,6 +29,10 @@ namespace trainyard {
 // for a task that sees a whole dataset, all of it.
 LoaderRequest EvalRequest(const Task& task, const Backend& backend,
                           const DatasetPtr& data, int64_t batch_size);
+
+// Throws c10::ValueError if two callbacks evaluate other weights under one
+// prefix: their metrics would have the same names.
+void CheckPrefixes(const CallbackHandler& callbacks);
 
 struct Trainer::Run {
   struct Eval {
