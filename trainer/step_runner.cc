@@ -123,8 +123,7 @@ void StepRunner::Backward(const at::Tensor& loss,
     masked_ = counted == 0 && size > 0;
     if (masked_) {
       parts_.backend.BackwardWithoutBatch(
-          {.sync = is_boundary_,
-           .weight = bad_loss_ ? kNan : window_.total()});
+          {.sync = is_boundary_, .weight = bad_loss_ ? kNan : window_.total()});
     }
   }
   // A mean over nothing is NaN, and so would be its gradients.
