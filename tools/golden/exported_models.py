@@ -39,7 +39,8 @@ class Mlp(nn.Module):
         with torch.no_grad():
             size = x.norm(dim=1, keepdim=True) / torch.tensor([2.0])
         low, high = (torch.tanh(self.first(x)) * self.scale + self.shift).chunk(2, dim=1)
-        return self.second(torch.cat([low, F.gelu(high)], 1) / (1 + size)) * x.shape[0] / 4
+        outputs = self.second(torch.cat([low, F.gelu(high)], 1) / (1 + size))
+        return outputs.view(x.shape[0] * outputs.shape[1]).view(outputs.shape)
 
 
 class ConvNet(nn.Module):
