@@ -195,8 +195,8 @@ class NamedTree final : public ModuleTree {
                        [&](const Node& other) { return other.name == name; });
       nodes_[node].has_children = true;
       if (found == nodes_.end()) {
-        nodes_.push_back({.name = name, .type = {}, .parent = node,
-                          .parameters = {}});
+        nodes_.push_back(
+            {.name = name, .type = {}, .parent = node, .parameters = {}});
         node = nodes_.size() - 1;
       } else {
         node = static_cast<size_t>(found - nodes_.begin());

@@ -74,9 +74,8 @@ int Run() {
   at::manual_seed(absl::GetFlag(FLAGS_seed));
   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
                   {.lr = absl::GetFlag(FLAGS_lr)});
-  Trainer trainer(
-      Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}), optimizer,
-      *backend);
+  Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
+                  optimizer, *backend);
   const Filter main_rank = MainRankOnly(backend->rank());
   trainer.Add(ProgressBar(), {.filter = main_rank});
   trainer.Add(EpochTable(), {.filter = main_rank});

@@ -37,7 +37,8 @@ Tensors Group(const Safetensors& file, const std::string& prefix) {
 
 // Relative to the largest element.
 double Difference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.sub(b).abs().max().div(b.abs().max().clamp_min(1e-12))).item<double>();
+  return (a.sub(b).abs().max().div(b.abs().max().clamp_min(1e-12)))
+      .item<double>();
 }
 
 class ExportedGoldenTest : public ::testing::TestWithParam<const char*> {
@@ -69,8 +70,8 @@ class ExportedGoldenTest : public ::testing::TestWithParam<const char*> {
     return loss;
   }
 
-  const std::shared_ptr<ExportedModel> model_ = OrThrow(
-      LoadExported(std::string(kFolder) + GetParam() + ".safetensors"));
+  const std::shared_ptr<ExportedModel> model_ =
+      OrThrow(LoadExported(std::string(kFolder) + GetParam() + ".safetensors"));
   const Safetensors golden_ = OrThrow(ReadSafetensors(
       std::string(kFolder) + GetParam() + "_golden.safetensors"));
 };

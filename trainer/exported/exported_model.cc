@@ -47,9 +47,8 @@ absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors) {
     }
     const auto found = tensors.find(input.name);
     if (found == tensors.end()) {
-      return absl::DataLossError(
-          absl::StrCat("input ", i, ": the model has no tensor ",
-                       QuotedName(input.name)));
+      return absl::DataLossError(absl::StrCat(
+          "input ", i, ": the model has no tensor ", QuotedName(input.name)));
     }
     inputs[i] = found->second;
   }
@@ -73,14 +72,15 @@ void CheckInput(const GraphInput& wanted, const at::Tensor& given,
   TORCH_CHECK_VALUE(given.defined(), "ExportedModel: input ", wanted.name,
                     " is undefined");
   const c10::ScalarType type = DtypeNamed(wanted.dtype);
-  const bool both_floats = c10::isFloatingType(type) && given.is_floating_point();
+  const bool both_floats =
+      c10::isFloatingType(type) && given.is_floating_point();
   TORCH_CHECK_VALUE(both_floats || given.scalar_type() == type,
                     "ExportedModel: input ", wanted.name, " is of type ",
                     given.scalar_type(), "; the model was exported for ", type);
-  TORCH_CHECK_VALUE(
-      static_cast<size_t>(given.dim()) == wanted.sizes.size(),
-      "ExportedModel: input ", wanted.name, " has ", given.dim(),
-      " dimensions; the model was exported for ", wanted.sizes.size());
+  TORCH_CHECK_VALUE(static_cast<size_t>(given.dim()) == wanted.sizes.size(),
+                    "ExportedModel: input ", wanted.name, " has ", given.dim(),
+                    " dimensions; the model was exported for ",
+                    wanted.sizes.size());
   for (size_t i = 0; i < wanted.sizes.size(); ++i) {
     const GraphSize& size = wanted.sizes[i];
     const int64_t actual = given.size(static_cast<int64_t>(i));
@@ -95,8 +95,7 @@ void CheckInput(const GraphInput& wanted, const at::Tensor& given,
                       actual, " in dimension ", i, "; the model takes ",
                       size.min, " to ", size.max);
     const auto [first, is_new] = sizes.try_emplace(
-        size.name,
-        absl::StrCat("dimension ", i, " of ", wanted.name), actual);
+        size.name, absl::StrCat("dimension ", i, " of ", wanted.name), actual);
     TORCH_CHECK_VALUE(is_new || first->second.second == actual,
                       "ExportedModel: input ", wanted.name, " has size ",
                       actual, " in dimension ", i, ", and ",
@@ -124,9 +123,9 @@ ExportedModel::~ExportedModel() = default;
 std::vector<at::Tensor> ExportedModel::Run(
     const std::vector<at::Tensor>& inputs) {
   const Mode& mode = parts_->mode();
-  TORCH_CHECK_VALUE(inputs.size() == mode.passed.size(), "ExportedModel: ",
-                    inputs.size(), " inputs are given; the model takes ",
-                    mode.passed.size());
+  TORCH_CHECK_VALUE(inputs.size() == mode.passed.size(),
+                    "ExportedModel: ", inputs.size(),
+                    " inputs are given; the model takes ", mode.passed.size());
   Sizes sizes;
   std::vector<at::Tensor> all = mode.inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -246,9 +245,9 @@ absl::StatusOr<std::shared_ptr<ExportedModel>> LoadExported(
     if (found == parts->tensors.end()) return missing(item.name);
     if (!item.trained) continue;
     if (!found->second.is_floating_point() && !found->second.is_complex()) {
-      return in_file(absl::DataLossError(absl::StrCat(
-          "parameter ", QuotedName(item.name),
-          " is of a type that has no gradients")));
+      return in_file(absl::DataLossError(
+          absl::StrCat("parameter ", QuotedName(item.name),
+                       " is of a type that has no gradients")));
     }
     found->second.requires_grad_();
   }

@@ -2,7 +2,7 @@
 // a file, trained like one that was written in C++:
 //
 //   auto model = OrThrow(LoadExported("net.safetensors"));
-//   AdamW optimizer({{.params = model->TrainedParameters()}}, {.lr = 1e-3});
+//   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //
 // Parameters and buffers have their Python names. A tensor with several names

@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -137,7 +137,8 @@ TEST(ExportedModelTest, RefusesInputsThatDoNotFit) {
   const auto transformer = Loaded("transformer");
   const at::Tensor tokens = at::randint(32, {2, 5}, at::kLong);
   EXPECT_THAT(
-      ErrorOf([&] { transformer->Run({tokens, at::zeros({3, 5}, at::kBool)}); }),
+      ErrorOf(
+          [&] { transformer->Run({tokens, at::zeros({3, 5}, at::kBool)}); }),
       HasSubstr("input padding has size 3 in dimension 0, and dimension 0 of "
                 "tokens is 2; they must be equal"));
   EXPECT_THAT(ErrorOf([&] { transformer->forward(tokens); }),
@@ -148,8 +149,8 @@ TEST(ExportedModelTest, AnErrorOfAnOperatorNamesTheNode) {
   const auto model = Loaded("transformer");
   const at::NoGradGuard no_gradients;
   try {
-    model->Run({at::randint(32, {2, 25}, at::kLong),
-                at::zeros({2, 25}, at::kBool)});
+    model->Run(
+        {at::randint(32, {2, 25}, at::kLong), at::zeros({2, 25}, at::kBool)});
     FAIL() << "a sequence longer than the table of places";
   } catch (const c10::Error& error) {
     EXPECT_THAT(ErrorMessage(error), HasSubstr("(aten::embedding in places)"));
@@ -187,8 +188,9 @@ TEST(ExportedModelTest, NamesWhatIsWrongWithAFile) {
               HasSubstr("there is no tensor \"first.base\""));
   EXPECT_THAT(Replaced("trainyard.eval", "first.bias", "first.base"),
               HasSubstr("evaluation graph: input"));
-  EXPECT_THAT(Replaced("trainyard.train", "aten::linear", "aten::cubic"),
-              HasSubstr("(aten::cubic in first): libtorch has no such operator"));
+  EXPECT_THAT(
+      Replaced("trainyard.train", "aten::linear", "aten::cubic"),
+      HasSubstr("(aten::cubic in first): libtorch has no such operator"));
   EXPECT_THAT(Replaced("trainyard.train", "aten::linear", "c10d::barrier"),
               HasSubstr("graphs may not call this operator"));
   EXPECT_THAT(Replaced("trainyard.train", "\"nodes\"", "\"knots\""),

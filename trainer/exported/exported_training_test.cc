@@ -64,9 +64,8 @@ Outcome Train(TrainOptions options, const std::string& backend_name = "sp",
   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
                   {.lr = 0.01});
   const auto backend = MakeBackend(backend_name);
-  Trainer trainer(
-      Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}), optimizer,
-      *backend);
+  Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
+                  optimizer, *backend);
   int64_t steps = 0;
   trainer.Add(On<StepEnd>([&](const StepEnd&, Control& control) {
     if (++steps == stop_at) control.RequestStop("the test says so");
@@ -85,6 +84,22 @@ Outcome Train(TrainOptions options, const std::string& backend_name = "sp",
 
 TEST(ExportedTrainingTest, IsTrainedLikeAnyOther) {
   EXPECT_GT(Train({.num_epochs = 15}).accuracies.back(), 0.95);
+}
+
+// The example of README.md and of the header.
+TEST(ExportedTrainingTest, ReadmeExample) {
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::filesystem::path there = ::testing::TempDir();
+  std::filesystem::copy_file("trainer/exported/testdata/conv.safetensors",
+                             there / "net.safetensors",
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::current_path(there);
+  const auto backend = MakeBackend("sp");
+  auto model = OrThrow(LoadExported("net.safetensors"));
+  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+  Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
+  std::filesystem::current_path(here);
+  EXPECT_EQ(trainer.task().State().size(), 15);
 }
 
 TEST(ExportedTrainingTest, IsTrainedInLowPrecision) {
@@ -115,8 +130,8 @@ TEST(ExportedTrainingTest, IsFrozenWarmStartedAndAveraged) {
   ASSERT_TRUE(ExportSafetensors(*other, path).ok());
   const auto report = WarmStart(path, *model);
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_TRUE(at::equal(model->Parameters()[0].tensor,
-                        other->Parameters()[0].tensor));
+  EXPECT_TRUE(
+      at::equal(model->Parameters()[0].tensor, other->Parameters()[0].tensor));
 
   ModelFreezer freezer(*model, {.batch_norms = BatchNorms::kFreeze});
   EXPECT_THAT(freezer.Groups(),
@@ -158,11 +173,11 @@ TEST(ExportedTrainingTest, TakesAStateDictWithTiedWeights) {
   other->Parameters()[0].tensor.detach().mul_(2);
   const std::string path = ::testing::TempDir() + "/tied.safetensors";
   ASSERT_TRUE(ExportSafetensors(other->StateDict(), path).ok());
-  const auto report = WarmStart(OrThrow(ReadSafetensors(path)).tensors,
-                                model->StateDict());
+  const auto report =
+      WarmStart(OrThrow(ReadSafetensors(path)).tensors, model->StateDict());
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_TRUE(at::equal(model->Parameters()[0].tensor,
-                        other->Parameters()[0].tensor));
+  EXPECT_TRUE(
+      at::equal(model->Parameters()[0].tensor, other->Parameters()[0].tensor));
 }
 
 }  // namespace

@@ -229,9 +229,8 @@ absl::Status Connect(Graph& graph) {
     node.first_result = graph.values;
     const auto check = [&](const GraphArgument& argument) {
       if (IsBefore(argument, graph.values)) return absl::OkStatus();
-      return absl::DataLossError(
-          absl::StrCat(NodeName(graph, i),
-                       ": uses a value that is not computed before it"));
+      return absl::DataLossError(absl::StrCat(
+          NodeName(graph, i), ": uses a value that is not computed before it"));
     };
     for (const GraphArgument& argument : node.args) {
       if (absl::Status bad = check(argument); !bad.ok()) return bad;
@@ -244,9 +243,8 @@ absl::Status Connect(Graph& graph) {
   if (graph.outputs.empty()) return absl::DataLossError("there is no output");
   for (const GraphOutput& output : graph.outputs) {
     if (output.value < graph.values) continue;
-    return absl::DataLossError(
-        absl::StrCat("output ", QuotedName(output.name),
-                     ": its value is never computed"));
+    return absl::DataLossError(absl::StrCat("output ", QuotedName(output.name),
+                                            ": its value is never computed"));
   }
   return absl::OkStatus();
 }

@@ -29,15 +29,15 @@ inline constexpr size_t kMaxGraphResults = 64;
 struct GraphArgument {
   enum class Kind {
     kNone,
-    kBool,    // in `whole`
-    kInt,     // in `whole`
-    kFloat,   // in `real`
-    kText,    // in `text`
-    kValue,   // number of a value, in `whole`
-    kList,    // in `items`, none of which is a list
-    kDtype,   // in `text`, e.g. "float32"
-    kDevice,  // that of the model
-    kLayout,  // strided
+    kBool,          // in `whole`
+    kInt,           // in `whole`
+    kFloat,         // in `real`
+    kText,          // in `text`
+    kValue,         // number of a value, in `whole`
+    kList,          // in `items`, none of which is a list
+    kDtype,         // in `text`, e.g. "float32"
+    kDevice,        // that of the model
+    kLayout,        // strided
     kMemoryFormat,  // in `text`, e.g. "contiguous_format"
   };
 

@@ -180,8 +180,8 @@ GraphProgram::GraphProgram(Graph graph) : graph_(std::move(graph)) {
     used_later.insert(output.value);
   }
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-    const size_t index = steps_.size() - 1 -
-                         static_cast<size_t>(step - steps_.rbegin());
+    const size_t index =
+        steps_.size() - 1 - static_cast<size_t>(step - steps_.rbegin());
     for (size_t i = 0; i < graph_.nodes[index].results; ++i) {
       step->used.push_back(used_later.contains(step->first_result + i));
     }

@@ -44,7 +44,8 @@ std::string ErrorOf(const std::string& node) {
 
 TEST(GraphProgramTest, CallsOperators) {
   EXPECT_TRUE(at::equal(
-      Result(R"({"op":"aten::add","overload":"Tensor",)"
+      Result(
+          R"({"op":"aten::add","overload":"Tensor",)"
           R"("args":[{"value":0},{"value":1}],"kwargs":{"alpha":{"int":2}}})",
           2),
       at::full({2, 2}, 7.0)));
@@ -52,7 +53,8 @@ TEST(GraphProgramTest, CallsOperators) {
 
 TEST(GraphProgramTest, AValueMayBeUsedTwiceByOneNode) {
   EXPECT_TRUE(at::equal(
-      Result(R"({"op":"aten::neg","args":[{"value":1}]},)"
+      Result(
+          R"({"op":"aten::neg","args":[{"value":1}]},)"
           R"({"op":"aten::mul","overload":"Tensor",)"
           R"("args":[{"value":2},{"value":2}]},)"
           R"({"op":"aten::cat","args":[{"list":[{"value":3},{"value":3}]}]})",
@@ -63,27 +65,26 @@ TEST(GraphProgramTest, AValueMayBeUsedTwiceByOneNode) {
 // A number does not make an integer tensor a floating-point one.
 TEST(GraphProgramTest, ANumberForATensorDoesNotDecideTheType) {
   const at::Tensor whole = at::ones({2}, at::kLong);
-  const auto program =
-      Program(R"({"op":"aten::mul","overload":"Tensor",)"
-              R"("args":[{"value":0},{"int":2}]})",
-              2);
+  const auto program = Program(R"({"op":"aten::mul","overload":"Tensor",)"
+                               R"("args":[{"value":0},{"int":2}]})",
+                               2);
   EXPECT_EQ(program.Run({whole, whole}, at::kCPU)[0].scalar_type(), at::kLong);
   const at::Tensor half = at::ones({2}, at::kHalf);
-  const auto scaled =
-      Program(R"({"op":"aten::mul","overload":"Tensor",)"
-              R"("args":[{"value":0},{"float":2}]})",
-              2);
+  const auto scaled = Program(R"({"op":"aten::mul","overload":"Tensor",)"
+                              R"("args":[{"value":0},{"float":2}]})",
+                              2);
   EXPECT_EQ(scaled.Run({half, half}, at::kCPU)[0].scalar_type(), at::kHalf);
 }
 
 TEST(GraphProgramTest, ComputesWithSizes) {
-  EXPECT_EQ(Result(R"({"op":"sym::numel","args":[{"value":0}]},)"
-                R"({"op":"sym::mul","args":[{"value":2},{"int":2}]},)"
-                R"({"op":"aten::full","args":[{"list":[{"value":3},{"int":1}]},)"
-                R"({"float":0.5}],"kwargs":{"device":{"device":"model"}}})",
-                4)
-                .sizes(),
-            at::IntArrayRef({8, 1}));
+  EXPECT_EQ(
+      Result(R"({"op":"sym::numel","args":[{"value":0}]},)"
+             R"({"op":"sym::mul","args":[{"value":2},{"int":2}]},)"
+             R"({"op":"aten::full","args":[{"list":[{"value":3},{"int":1}]},)"
+             R"({"float":0.5}],"kwargs":{"device":{"device":"model"}}})",
+             4)
+          .sizes(),
+      at::IntArrayRef({8, 1}));
 }
 
 TEST(GraphProgramTest, ANodeWithoutGradientsIsNotRecorded) {
@@ -99,13 +100,12 @@ TEST(GraphProgramTest, ANodeWithoutGradientsIsNotRecorded) {
 
 // Nobody but its user holds a value that is not used any more.
 TEST(GraphProgramTest, LetsGoOfAValueAtItsLastUse) {
-  const auto program =
-      Program(R"({"op":"aten::exp","args":[{"value":0}]},)"
-              R"({"op":"aten::relu_","args":[{"value":2}]},)"
-              R"({"op":"aten::neg","args":[{"value":3}]},)"
-              R"({"op":"aten::mul","overload":"Tensor",)"
-              R"("args":[{"value":4},{"value":1}]})",
-              5);
+  const auto program = Program(R"({"op":"aten::exp","args":[{"value":0}]},)"
+                               R"({"op":"aten::relu_","args":[{"value":2}]},)"
+                               R"({"op":"aten::neg","args":[{"value":3}]},)"
+                               R"({"op":"aten::mul","overload":"Tensor",)"
+                               R"("args":[{"value":4},{"value":1}]})",
+                               5);
   const at::Tensor x = at::ones({2}), y = at::ones({2});
   const at::Tensor z = program.Run({x, y}, at::kCPU)[0];
   EXPECT_EQ(z.use_count(), 1);

@@ -78,16 +78,16 @@ absl::Status CheckNames(const StateNames& state) {
   for (const auto& item : state.tied) {
     if (!is_new(item.name)) return twice(item.name);
     if (can_be_tied.contains(item.to)) continue;
-    return absl::DataLossError(
-        absl::StrCat(QuotedName(item.name), " is tied to ",
-                     QuotedName(item.to), ", which is not there"));
+    return absl::DataLossError(absl::StrCat(QuotedName(item.name),
+                                            " is tied to ", QuotedName(item.to),
+                                            ", which is not there"));
   }
   return absl::OkStatus();
 }
 
 absl::Status In(std::string_view part, const absl::Status& status) {
-  return absl::Status(status.code(), absl::StrCat(part.data(), ": ",
-                                                  status.message()));
+  return absl::Status(status.code(),
+                      absl::StrCat(part.data(), ": ", status.message()));
 }
 
 }  // namespace
@@ -127,10 +127,11 @@ absl::StatusOr<ModelText> ParseModelText(
         "\"trainyard.exported\"");
   }
   if (version != kVersion) {
-    return absl::UnimplementedError(absl::StrCat(
-        "is a model file of version ", QuotedName(version),
-        "; this program reads version ", kVersion,
-        ". Export it again with tools/convert/export_model.py of this version"));
+    return absl::UnimplementedError(
+        absl::StrCat("is a model file of version ", QuotedName(version),
+                     "; this program reads version ", kVersion,
+                     ". Export it again with tools/convert/export_model.py of "
+                     "this version"));
   }
   ModelText text;
   absl::StatusOr<StateNames> state = ParseStateNames(entry("trainyard.state"));

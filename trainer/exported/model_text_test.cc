@@ -38,10 +38,9 @@ TEST(ModelTextTest, ReadsNamesAndGraphs) {
 }
 
 TEST(ModelTextTest, NamesTheGraphThatIsWrong) {
-  std::map<std::string, std::string> metadata = {
-      {"trainyard.exported", "1"},
-      {"trainyard.state", "{}"},
-      {"trainyard.train", kGraph}};
+  std::map<std::string, std::string> metadata = {{"trainyard.exported", "1"},
+                                                 {"trainyard.state", "{}"},
+                                                 {"trainyard.train", kGraph}};
   EXPECT_EQ(ParseModelText(metadata).status().message(),
             "evaluation graph: byte 0: expected an object");
   metadata["trainyard.exported"] = "7";

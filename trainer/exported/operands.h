@@ -33,7 +33,7 @@ struct Operand {
     kValue,
     kWrapped,  // a number, as a tensor that does not decide types
     kDevice,
-    kInts,     // lists in which values are
+    kInts,  // lists in which values are
     kTensors,
     kOptionalTensors,
   };

@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 c10::IValue RunOp(const std::string& op,
-                const std::vector<c10::IValue>& arguments) {
+                  const std::vector<c10::IValue>& arguments) {
   return FindSizeOp(op)->run(arguments);
 }
 
