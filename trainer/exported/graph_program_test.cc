@@ -3,13 +3,16 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
+#include <absl/status/statusor.h>
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "trainer/checkpoint/safetensors.h"
 #include "trainer/error_message.h"
 #include "trainer/exported/graph.h"
 #include "trainer/or_throw.h"
@@ -17,6 +20,7 @@
 namespace trainyard {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 // Of the inputs x and y, and one output.
@@ -145,6 +149,32 @@ TEST(GraphProgramTest, RefusesWhatAnOperatorDoesNotTake) {
   EXPECT_THAT(ErrorOf(R"({"op":"aten::sum","args":[{"value":0}],)"
                       R"("kwargs":{"dtype":{"dtype":"float33"}}})"),
               HasSubstr("there is no type \"float33\""));
+}
+
+// Graphs of real models, one byte changed: refused, or prepared; never a crash.
+TEST(GraphProgramTest, AnyGraphIsPreparedOrRefused) {
+  for (const char* model : {"mlp", "transformer"}) {
+    const Safetensors file = OrThrow(ReadSafetensors(
+        std::string("trainer/exported/testdata/") + model + ".safetensors"));
+    const std::string& text = file.metadata.at("trainyard.train");
+    int prepared = 0, refused = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(changed[at] ^ (at % 2 == 0 ? 1 : 2));
+      absl::StatusOr<Graph> graph = ParseGraph(changed);
+      if (!graph.ok()) continue;
+      try {
+        const GraphProgram program(*std::move(graph));
+        ++prepared;
+      } catch (const c10::ValueError& error) {
+        EXPECT_THAT(ErrorMessage(error),
+                    AnyOf(HasSubstr("node "), HasSubstr("output ")));
+        ++refused;
+      }
+    }
+    EXPECT_GT(prepared, 10) << model;
+    EXPECT_GT(refused, 10) << model;
+  }
 }
 
 }  // namespace
