@@ -1,7 +1,9 @@
 #include "trainer/exported/graph_program.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/function_schema.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 #include <c10/util/Exception.h>
 
@@ -93,8 +95,9 @@ std::vector<Operand> PrepareSizeOp(const GraphNode& node, const SizeOp& op,
       TORCH_CHECK_VALUE(given.kind == Kind::kInt || given.kind == Kind::kFloat,
                         "argument ", i, " is not a number");
       if (given.kind == Kind::kFloat) kind = ValueKind::kFloat;
-      operand.constant = given.kind == Kind::kInt ? c10::IValue(given.whole)
-                                                  : c10::IValue(given.real);
+      operand =
+          ConstantOperand(given.kind == Kind::kInt ? c10::IValue(given.whole)
+                                                   : c10::IValue(given.real));
     }
     TORCH_CHECK_VALUE(Fits(letters[i], kind), "argument ", i,
                       " is of the wrong kind");

@@ -2,12 +2,15 @@
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/List.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 #include <c10/core/Layout.h>
 #include <c10/core/MemoryFormat.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -59,7 +62,7 @@ class Preparer {
       Check(type->kind() == TypeKind::DeviceObjType, *type);
       return {.kind = Operand::Kind::kDevice};
     }
-    return {.constant = Constant(given, *type)};
+    return ConstantOperand(Constant(given, *type));
   }
 
  private:
@@ -179,14 +182,14 @@ class Preparer {
         for (const GraphArgument& item : given) {
           list.push_back(Constant(item, element).toDouble());
         }
-        return {.constant = list};
+        return ConstantOperand(list);
       }
       case TypeKind::BoolType: {
         c10::List<bool> list;
         for (const GraphArgument& item : given) {
           list.push_back(Constant(item, element).toBool());
         }
-        return {.constant = list};
+        return ConstantOperand(list);
       }
       default:
         Check(false, element);
@@ -208,7 +211,7 @@ class Preparer {
     }
     if (!is_constant) return operand;
     std::vector<c10::IValue> no_values;
-    return {.constant = Load(operand, no_values, c10::kCPU)};
+    return ConstantOperand(Load(operand, no_values, c10::kCPU));
   }
 
   Operand Tensors(const std::vector<GraphArgument>& given,
@@ -239,6 +242,10 @@ c10::IValue Take(const Operand::Item& item, std::vector<c10::IValue>& values) {
 
 }  // namespace
 
+Operand ConstantOperand(c10::IValue value) {
+  return {.constant = std::make_shared<const c10::IValue>(std::move(value))};
+}
+
 std::vector<Operand> PrepareOperands(const GraphNode& node,
                                      const c10::FunctionSchema& schema,
                                      const std::vector<ValueKind>& kinds) {
@@ -261,7 +268,7 @@ std::vector<Operand> PrepareOperands(const GraphNode& node,
     if (given[i] == nullptr) {
       TORCH_CHECK_VALUE(formals[i].default_value().has_value(), "argument \"",
                         formals[i].name(), "\" is missing");
-      operands.push_back({.constant = *formals[i].default_value()});
+      operands.push_back(ConstantOperand(*formals[i].default_value()));
       continue;
     }
     try {
@@ -278,7 +285,7 @@ c10::IValue Load(const Operand& operand, std::vector<c10::IValue>& values,
                  c10::Device device) {
   switch (operand.kind) {
     case Operand::Kind::kConstant:
-      return operand.constant;
+      return operand.constant == nullptr ? c10::IValue() : *operand.constant;
     case Operand::Kind::kValue:
       return Take(operand.items[0], values);
     case Operand::Kind::kWrapped:

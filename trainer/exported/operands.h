@@ -10,17 +10,21 @@
 #ifndef TRAINYARD_TRAINER_EXPORTED_OPERANDS_H_
 #define TRAINYARD_TRAINER_EXPORTED_OPERANDS_H_
 
-#include <ATen/core/function_schema.h>
-#include <ATen/core/ivalue.h>
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "trainer/exported/graph.h"
+
+namespace c10 {
+struct FunctionSchema;
+struct IValue;
+}  // namespace c10
 
 namespace trainyard {
 
@@ -45,10 +49,13 @@ struct Operand {
   };
 
   Kind kind = Kind::kConstant;
-  c10::IValue constant = {};
+  // Null for None.
+  std::shared_ptr<const c10::IValue> constant = nullptr;
   // One for a value, several for a list.
   std::vector<Item> items = {};
 };
+
+Operand ConstantOperand(c10::IValue value);
 
 // One for each argument of the schema. `kinds` are those of all values before
 // the node. Throws c10::ValueError, naming the argument, for what the operator

@@ -1,6 +1,7 @@
 #include "trainer/exported/size_ops.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>

@@ -9,10 +9,12 @@
 #ifndef TRAINYARD_TRAINER_EXPORTED_SIZE_OPS_H_
 #define TRAINYARD_TRAINER_EXPORTED_SIZE_OPS_H_
 
-#include <ATen/core/ivalue.h>
-
 #include <string>
 #include <vector>
+
+namespace c10 {
+struct IValue;
+}  // namespace c10
 
 namespace trainyard {
 

@@ -1,6 +1,7 @@
 #include "trainer/exported/size_ops.h"
 
 #include <ATen/core/List.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
