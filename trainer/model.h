@@ -1,5 +1,6 @@
 // Model is what a task trains, whatever it was made with: a torch::nn module
-// (NnModel) or a TorchScript one (trainer/script_model.h).
+// (NnModel), a TorchScript one (trainer/script_model.h), or one that was
+// exported from Python (trainer/exported/exported_model.h).
 //
 //   const std::shared_ptr<Model> model = NnModel(net.ptr());
 //   model->SetTraining(true);

@@ -6,7 +6,7 @@
 //       optimizer, *backend);
 //
 // The model is any torch::nn module with `at::Tensor forward(const
-// at::Tensor&)` (or by value), or a shared ScriptModel.
+// at::Tensor&)` (or by value), or a shared ScriptModel or ExportedModel.
 #ifndef TRAINYARD_TRAINER_SUPERVISED_H_
 #define TRAINYARD_TRAINER_SUPERVISED_H_
 

@@ -1,5 +1,7 @@
 #include "finetuning/freezer/model_freezer.h"
 
+#include <c10/util/Exception.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -15,6 +17,17 @@ bool SetFrozen(const at::Tensor& parameter, bool frozen) {
   return true;
 }
 
+std::unique_ptr<ModuleTree> TreeWithoutModes(
+    const Model& model, const ModelFreezerOptions& options) {
+  TORCH_CHECK_VALUE(
+      options.batch_norms != BatchNorms::kFreezeWithStatistics &&
+          !options.eval_frozen,
+      "ModelFreezer: layers of this model have no modes of their own, so that "
+      "none can stay in evaluation mode: BatchNorms::kFreezeWithStatistics and "
+      "eval_frozen are for torch::nn and TorchScript");
+  return NamedModuleTree(model);
+}
+
 }  // namespace
 
 ModelFreezer::ModelFreezer(torch::nn::Module& model,
@@ -24,6 +37,10 @@ ModelFreezer::ModelFreezer(torch::nn::Module& model,
 ModelFreezer::ModelFreezer(const torch::jit::Module& model,
                            const ModelFreezerOptions& options)
     : ModelFreezer(ScriptModuleTree(model), options) {}
+
+ModelFreezer::ModelFreezer(const Model& model,
+                           const ModelFreezerOptions& options)
+    : ModelFreezer(TreeWithoutModes(model, options), options) {}
 
 ModelFreezer::ModelFreezer(std::unique_ptr<ModuleTree> tree,
                            const ModelFreezerOptions& options)

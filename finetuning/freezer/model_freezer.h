@@ -59,6 +59,11 @@ class ModelFreezer final : public Stateful {
   // call ApplyModes after it.
   explicit ModelFreezer(const torch::jit::Module& model,
                         const ModelFreezerOptions& options = {});
+  // Of any model, e.g. an ExportedModel, by the names of its parameters. Its
+  // layers have no modes of their own: throws c10::ValueError for options that
+  // keep some in evaluation mode.
+  explicit ModelFreezer(const Model& model,
+                        const ModelFreezerOptions& options = {});
 
   struct Layer {
     std::string name;  // empty: the model itself

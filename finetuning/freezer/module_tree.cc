@@ -1,10 +1,13 @@
 #include "finetuning/freezer/module_tree.h"
 
+#include <c10/util/Exception.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/nn/module.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "trainer/model.h"
 
 namespace trainyard {
 namespace {
@@ -163,6 +166,50 @@ class ScriptTree final : public ModuleTree {
   std::vector<torch::jit::Module> modules_;  // as nodes_
 };
 
+class NamedTree final : public ModuleTree {
+ public:
+  explicit NamedTree(const Model& model) {
+    nodes_.emplace_back();
+    for (NamedTensor& item : model.Parameters()) {
+      nodes_[NodeOf(item.name)].parameters.push_back(std::move(item));
+    }
+    for (const NamedTensor& item : model.Buffers()) {
+      if (item.name.ends_with("running_mean")) {
+        nodes_[NodeOf(item.name)].is_batch_norm = true;
+      }
+    }
+    held_.resize(nodes_.size());
+  }
+
+  bool is_training(size_t) const override { return true; }
+
+ private:
+  // The module that a tensor is in, and those around it, are there afterwards.
+  size_t NodeOf(const std::string& tensor) {
+    size_t node = 0;
+    for (size_t dot = tensor.find('.'); dot != std::string::npos;
+         dot = tensor.find('.', dot + 1)) {
+      const std::string name = tensor.substr(0, dot);
+      const auto found =
+          std::find_if(nodes_.begin(), nodes_.end(),
+                       [&](const Node& other) { return other.name == name; });
+      nodes_[node].has_children = true;
+      if (found == nodes_.end()) {
+        nodes_.push_back(
+            {.name = name, .type = {}, .parent = node, .parameters = {}});
+        node = nodes_.size() - 1;
+      } else {
+        node = static_cast<size_t>(found - nodes_.begin());
+      }
+    }
+    return node;
+  }
+
+  void SetTraining(size_t, bool) override {
+    TORCH_CHECK(false, "ModuleTree: modules of this model have no modes");
+  }
+};
+
 }  // namespace
 
 void ModuleTree::Hold(const std::vector<bool>& layers) {
@@ -194,6 +241,10 @@ std::unique_ptr<ModuleTree> NnModuleTree(torch::nn::Module& model) {
 
 std::unique_ptr<ModuleTree> ScriptModuleTree(const torch::jit::Module& model) {
   return std::make_unique<ScriptTree>(model);
+}
+
+std::unique_ptr<ModuleTree> NamedModuleTree(const Model& model) {
+  return std::make_unique<NamedTree>(model);
 }
 
 }  // namespace trainyard

@@ -1,5 +1,6 @@
 // ModuleTree is a model as ModelFreezer sees it: its modules in the order of
-// their definition, whether they were written in C++ or come from TorchScript.
+// their definition, whether they were written in C++ or come from TorchScript
+// or torch.export.
 //
 //   const std::unique_ptr<ModuleTree> tree = NnModuleTree(*model);
 //   for (const ModuleTree::Node& node : tree->nodes()) Print(node.name);
@@ -25,6 +26,8 @@ struct Module;
 }  // namespace torch::jit
 
 namespace trainyard {
+
+class Model;
 
 class ModuleTree {
  public:
@@ -80,6 +83,11 @@ std::unique_ptr<ModuleTree> NnModuleTree(torch::nn::Module& model);
 
 // Copies of a torch::jit::Module are the same module.
 std::unique_ptr<ModuleTree> ScriptModuleTree(const torch::jit::Module& model);
+
+// Of any model, from the names of its parameters and buffers: modules without
+// any are not seen, types are not known. Its modules have no modes of their
+// own: REQUIRES that nothing is held.
+std::unique_ptr<ModuleTree> NamedModuleTree(const Model& model);
 
 }  // namespace trainyard
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fuzzes the parsers of checkpoints with Debian's clang and libFuzzer, under ASan and UBSan.
+"""Fuzzes the parsers of checkpoints and exported models with Debian's clang and libFuzzer, under ASan and UBSan.
 
     apt-get install clang-14 libclang-rt-14-dev
     python3 tools/faults/fuzz.py --seconds=600 [manifest states …]
@@ -18,8 +18,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECKPOINT = ROOT / "trainer/checkpoint"
 CORPUS = CHECKPOINT / "fuzz/corpus"
-PARSERS = ["manifest", "safetensors_header", "shard_index", "states", "step_folder"]
+PARSERS = ["exported_graph", "manifest", "safetensors_header", "shard_index", "states", "step_folder"]
 SOURCES = [
+    "trainer/exported/graph.cc",
+    "trainer/exported/model_text.cc",
     "trainer/state.cc",
     *(f"trainer/checkpoint/{name}.cc" for name in [
         "crc32c", "input_file", "json_reader", "json_string", "safetensors_dtype", "safetensors_header",

@@ -84,6 +84,8 @@ TORCH_FREE = [
     "//trainer/checkpoint/files:*",
     "//trainer/checkpoint/folder:*",
     "//trainer/checkpoint/format:*",
+    "//trainer/exported:graph",
+    "//trainer/exported:model_text",
     "//trainer/data:gzip_file",
     "//trainer/data:ordered_workers",
     "//trainer/data:partition",

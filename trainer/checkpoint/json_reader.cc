@@ -137,14 +137,23 @@ bool JsonReader::TakeNumber(std::string_view& token) {
   return true;
 }
 
-bool JsonReader::ReadUint64(uint64_t& value) {
+template <class Whole>
+bool JsonReader::ReadWhole(Whole& value, std::string_view expected) {
   std::string_view token;
   if (!TakeNumber(token)) return false;
   const char* const end = token.data() + token.size();
   const auto [stop, error] = std::from_chars(token.data(), end, value);
-  if (stop != end) return Fail("expected a whole number of at least 0");
+  if (stop != end) return Fail(expected);
   if (error != std::errc()) return Fail("a number of more than 64 bits");
   return true;
+}
+
+bool JsonReader::ReadUint64(uint64_t& value) {
+  return ReadWhole(value, "expected a whole number of at least 0");
+}
+
+bool JsonReader::ReadInt64(int64_t& value) {
+  return ReadWhole(value, "expected a whole number");
 }
 
 bool JsonReader::ReadDouble(double& value) {

@@ -45,6 +45,8 @@ class JsonReader {
   bool ReadString(std::string& value);
   // A number without sign, point and exponent.
   bool ReadUint64(uint64_t& value);
+  // A number without point and exponent.
+  bool ReadInt64(int64_t& value);
   // Any number that a double can hold, if not exactly.
   bool ReadDouble(double& value);
   bool ReadBool(bool& value);
@@ -74,6 +76,8 @@ class JsonReader {
   bool Next(char close);
   bool TakeString(std::string& value, std::string_view what);
   bool TakeNumber(std::string_view& token);
+  template <class Whole>
+  bool ReadWhole(Whole& value, std::string_view expected);
   size_t TakeDigits();
   bool SkipStart(std::string& scratch);
 

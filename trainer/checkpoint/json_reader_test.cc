@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -139,6 +141,27 @@ TEST(JsonReaderTest, WholeNumbersHaveNoSignPointOrExponent) {
     JsonReader json(text);
     uint64_t value = 0;
     EXPECT_FALSE(json.ReadUint64(value)) << text;
+    EXPECT_EQ(json.status().message(), absl::string_view(error.data())) << text;
+  }
+}
+
+TEST(JsonReaderTest, WholeNumbersMayHaveASign) {
+  for (const auto& [text, expected] :
+       {std::pair("-9223372036854775808", INT64_MIN),
+        std::pair("9223372036854775807", INT64_MAX),
+        std::pair("-1", int64_t{-1})}) {
+    JsonReader json(text);
+    int64_t value = 0;
+    EXPECT_TRUE(json.ReadInt64(value)) << text;
+    EXPECT_EQ(value, expected);
+  }
+  for (const auto& [text, error] : {
+           Case{"1.0", "byte 0: expected a whole number"},
+           Case{"9223372036854775808", "byte 0: a number of more than 64 bits"},
+       }) {
+    JsonReader json(text);
+    int64_t value = 0;
+    EXPECT_FALSE(json.ReadInt64(value)) << text;
     EXPECT_EQ(json.status().message(), absl::string_view(error.data())) << text;
   }
 }

@@ -1,0 +1,63 @@
+// An exported model trained by several processes: the run of one process with
+// all the data.
+#include <ATen/Context.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/make_backend.h"
+#include "trainer/data/tensor_dataset.h"
+#include "trainer/exported/exported_model.h"
+#include "trainer/losses.h"
+#include "trainer/optim/adamw.h"
+#include "trainer/or_throw.h"
+#include "trainer/supervised.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+std::vector<NamedTensor> Train(Backend& backend) {
+  at::manual_seed(4);
+  const at::Tensor x = at::randn({32, 12});
+  const DatasetPtr data =
+      MakeTensorDataset(Example{x, x.narrow(1, 0, 5).tanh()});
+  const auto model =
+      OrThrow(LoadExported("trainer/exported/testdata/mlp.safetensors"));
+  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
+                  {.lr = 0.01});
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, backend);
+  trainer.Train({.data = data,
+                 .num_epochs = 5,
+                 .per_device_batch_size = 8 / backend.num_processes(),
+                 .seed = 3});
+  return model->Parameters();
+}
+
+TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
+  const std::vector<NamedTensor> one = Train(*MakeBackend("sp"));
+  const auto ddp = MakeBackend("ddp");
+  ASSERT_EQ(ddp->num_processes(), 2);
+  const std::vector<NamedTensor> all = Train(*ddp);
+  ASSERT_EQ(all.size(), one.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_TRUE(at::allclose(all[i].tensor, one[i].tensor, 1e-4, 1e-5))
+        << all[i].name;
+    for (const at::Tensor& other :
+         ddp->collectives().AllGather(all[i].tensor.detach())) {
+      EXPECT_TRUE(at::equal(all[i].tensor, other)) << all[i].name;
+    }
+  }
+  const auto untrained =
+      OrThrow(LoadExported("trainer/exported/testdata/mlp.safetensors"));
+  EXPECT_FALSE(
+      at::allclose(all[1].tensor, untrained->Parameters()[1].tensor, 1e-2));
+}
+
+}  // namespace
+}  // namespace trainyard
