@@ -190,8 +190,8 @@ TEST(FirstErrorsTest, ModelThatWasNotAdded) {
                           batch.target)};
     }
     StepOutput EvalStep(const Example&, StepContext&) override { return {}; }
-    torch::nn::Linear first_{3, 4}, second_{4, 1};
-    AdamW optimizer_{{first_->weight, first_->bias, second_->weight}, {}};
+    TestModule first_ = TestLinear(3, 4), second_ = TestLinear(4, 1);
+    AdamW optimizer_{{first_["weight"], first_["bias"], second_["weight"]}, {}};
   };
   const auto backend = MakeBackend("sp");
   for (const bool add_one : {false, true}) {
@@ -223,7 +223,7 @@ TEST(FirstErrorsTest, OptimizerThatWasNotAdded) {
       return {.loss = loss};
     }
     StepOutput EvalStep(const Example&, StepContext&) override { return {}; }
-    torch::nn::Linear line_{3, 1};
+    TestModule line_ = TestLinear(3, 1);
     AdamW first_{*line_, {}}, second_{*line_, {}};
   };
   const auto backend = MakeBackend("sp");
