@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/make_backend.h"
+#include "backends/single_process.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/exported/exported_model.h"
 #include "trainer/losses.h"
@@ -40,7 +41,8 @@ std::vector<NamedTensor> Train(Backend& backend) {
 }
 
 TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
-  const std::vector<NamedTensor> one = Train(*MakeBackend("sp"));
+  const std::vector<NamedTensor> one =
+      Train(*MakeSingleProcessBackend(at::kCPU));
   const auto ddp = MakeBackend("ddp");
   ASSERT_EQ(ddp->num_processes(), 2);
   const std::vector<NamedTensor> all = Train(*ddp);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backends/make_backend.h"
+#include "backends/single_process.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
@@ -77,7 +78,7 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
 }
 
 TEST(MaskedBatchDdpTest, IsTheRunOfOneProcess) {
-  const auto one = MakeBackend("sp");
+  const auto one = MakeSingleProcessBackend(at::kCPU);
   const auto all = MakeBackend("ddp");
   const at::Tensor record = at::arange(12);
   // Both records of the first batch; then one of some batches.
