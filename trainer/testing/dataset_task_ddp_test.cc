@@ -3,7 +3,6 @@
 #include <ATen/ops/mse_loss.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <chrono>
 #include <functional>
@@ -19,6 +18,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -51,7 +51,7 @@ class SlowTask final : public DatasetTaskOf<Example> {
   }
 
  private:
-  torch::nn::Linear line_{3, 1};
+  TestLinear line_{3, 1};
   AdamW optimizer_{*line_};
   std::function<void()> evaluate_;
 };

@@ -5,7 +5,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/rand.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -41,10 +41,10 @@ class MaskedTask final : public TaskOf<Example> {
   Loader TrainLoader(const LoaderRequest& request) override {
     return EvalLoader(request);
   }
-  at::Tensor weight() const { return line_->weight.detach(); }
+  at::Tensor weight() const { return line_["weight"].detach(); }
 
  private:
-  torch::nn::Linear line_{(at::manual_seed(1), 3), 1};
+  TestLinear line_{(at::manual_seed(1), 3), 1};
   AdamW optimizer_{*line_, {.lr = 0.1}};
 };
 

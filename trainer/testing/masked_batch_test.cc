@@ -7,7 +7,6 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/rand.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <cmath>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/step_runner.h"
 #include "trainer/task.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -43,11 +43,11 @@ class MaskedTask final : public TaskOf<Example> {
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
     return TrainStep(batch, step);
   }
-  at::Tensor weight() const { return line_->weight.detach().clone(); }
+  at::Tensor weight() const { return line_["weight"].detach().clone(); }
   Optimizer& optimizer() { return optimizer_; }
 
  private:
-  torch::nn::Linear line_{(at::manual_seed(1), 3), 1};
+  TestLinear line_{(at::manual_seed(1), 3), 1};
   AdamW optimizer_;
 };
 

@@ -3,7 +3,6 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/mse_loss.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <cmath>
 #include <limits>
@@ -19,6 +18,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -34,8 +34,7 @@ Backend& Ddp() {
 class LineTask final : public TaskOf<Example> {
  public:
   explicit LineTask(std::set<int64_t> bad)
-      : line_((at::manual_seed(1), torch::nn::Linear(3, 1))),
-        bad_(std::move(bad)) {
+      : line_((at::manual_seed(1), TestLinear(3, 1))), bad_(std::move(bad)) {
     AddModel("line", line_.ptr());
     AddOptimizer("adamw", optimizer_);
   }
@@ -47,10 +46,10 @@ class LineTask final : public TaskOf<Example> {
     return {.loss = loss};
   }
   StepOutput EvalStep(const Example&, StepContext&) override { return {}; }
-  at::Tensor weight() const { return line_->weight.detach().clone(); }
+  at::Tensor weight() const { return line_["weight"].detach().clone(); }
 
  private:
-  torch::nn::Linear line_;
+  TestLinear line_;
   AdamW optimizer_{*line_, {.lr = 0.1}};
   std::set<int64_t> bad_;
   int64_t batches_ = 0;

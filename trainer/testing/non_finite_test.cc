@@ -6,7 +6,6 @@
 #include <ATen/ops/mse_loss.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/nn/modules/linear.h>
 
 #include <cmath>
 #include <filesystem>
@@ -25,6 +24,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
@@ -48,7 +48,7 @@ Change Times(double factor, int64_t first, int64_t last) {
 class LineTask final : public TaskOf<Example> {
  public:
   explicit LineTask(Change change)
-      : line_((at::manual_seed(1), torch::nn::Linear(3, 1))),
+      : line_((at::manual_seed(1), TestLinear(3, 1))),
         change_(std::move(change)) {
     AddModel("line", line_.ptr());
     AddOptimizer("adamw", optimizer_);
@@ -62,13 +62,13 @@ class LineTask final : public TaskOf<Example> {
   StepOutput EvalStep(const Example& batch, StepContext&) override {
     return {.loss = at::mse_loss(line_->forward(batch.input), batch.target)};
   }
-  at::Tensor weight() const { return line_->weight.detach().clone(); }
+  at::Tensor weight() const { return line_["weight"].detach().clone(); }
   void set_batches(int64_t batches) { batches_ = batches; }
 
   int64_t backward_passes = 0;
 
  private:
-  torch::nn::Linear line_;
+  TestLinear line_;
   AdamW optimizer_{*line_, {.lr = 0.1}};
   Change change_;
   int64_t batches_ = 0;
@@ -170,7 +170,7 @@ TEST_F(NonFiniteTest, ResumeGoesOnFromTheLastGoodCheckpoint) {
 // The loss is finite and its gradient is not: only the weights show it.
 TEST_F(NonFiniteTest, WeightsThatAreNanAreNotSaved) {
   const Change gradient = [](int64_t batch, const at::Tensor& loss) {
-    return batch == 6 ? loss + loss.detach().sub(loss).sqrt() : loss;
+    return batch == 6 ? loss.add(loss.detach().sub(loss).sqrt()) : loss;
   };
   const Outcome whole = Train(Options(), None());
   const Outcome failed = Train(SavingOptions(), gradient);
@@ -244,7 +244,7 @@ TEST_F(NonFiniteTest, AScalerSkipsGradientsAndTheTrainerLosses) {
   const BackendOptions half = {
       .amp = {.dtype = at::kHalf, .scaler = {.init_scale = 16}}};
   const Change overflows = [](int64_t batch, const at::Tensor& loss) {
-    return batch <= 3 ? loss + (loss - loss.detach()).mul(1e37) : loss;
+    return batch <= 3 ? loss.add(loss.sub(loss.detach()).mul(1e37)) : loss;
   };
   const Outcome scaled = Train(Options(), overflows, false, "sp-amp", half);
   EXPECT_EQ(scaled.result.ending, RunEnding::kFinished)
