@@ -8,8 +8,8 @@
 
 #include <limits>
 
-#include "backends/backend_conformance.h"
 #include "backends/single_process.h"
+#include "backends/testing/backend_conformance.h"
 #include "trainer/optim/sgd.h"
 
 namespace trainyard {

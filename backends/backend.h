@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "backends/collectives.h"
-#include "trainer/model_tensors.h"
+#include "trainer/model/model_tensors.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/state.h"

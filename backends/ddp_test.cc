@@ -14,10 +14,10 @@
 #include <limits>
 
 #include "backends/amp.h"
-#include "backends/backend_conformance.h"
-#include "backends/processes/rank_group.h"
-#include "backends/processes/spawn_ranks.h"
 #include "backends/single_process.h"
+#include "backends/testing/backend_conformance.h"
+#include "backends/testing/rank_group.h"
+#include "backends/testing/spawn_ranks.h"
 #include "tools/testing/error_of.h"
 #include "trainer/optim/sgd.h"
 

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "backends/ddp.h"
-#include "backends/ddp_rig.h"
-#include "backends/processes/rank_group.h"
-#include "backends/processes/spawn_ranks.h"
 #include "backends/single_process.h"
+#include "backends/testing/ddp_rig.h"
+#include "backends/testing/rank_group.h"
+#include "backends/testing/spawn_ranks.h"
 
 namespace trainyard {
 namespace {

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "backends/backend_conformance.h"
-#include "backends/processes/spawn_ranks.h"
+#include "backends/testing/backend_conformance.h"
+#include "backends/testing/spawn_ranks.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/sgd.h"
 

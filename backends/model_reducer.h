@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "backends/processes/process_group.h"
-#include "trainer/model_tensors.h"
+#include "trainer/model/model_tensors.h"
 
 namespace c10d {
 class Reducer;

@@ -10,7 +10,7 @@
 
 #include "backends/collectives.h"
 #include "backends/processes/process_group.h"
-#include "trainer/model_tensors.h"
+#include "trainer/model/model_tensors.h"
 
 namespace trainyard {
 

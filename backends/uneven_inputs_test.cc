@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "backends/ddp.h"
-#include "backends/processes/rank_group.h"
-#include "backends/processes/spawn_ranks.h"
 #include "backends/single_process.h"
-#include "trainer/grad_window.h"
+#include "backends/testing/rank_group.h"
+#include "backends/testing/spawn_ranks.h"
+#include "trainer/loop/grad_window.h"
 #include "trainer/optim/sgd.h"
 
 namespace trainyard {

@@ -1,5 +1,5 @@
 // Every built-in callback against the suite that each must pass.
-#include "callbacks/callback_conformance.h"
+#include "callbacks/testing/callback_conformance.h"
 
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -8,19 +8,19 @@
 #include <memory>
 #include <vector>
 
-#include "callbacks/early_stopping.h"
-#include "callbacks/epoch_table.h"
-#include "callbacks/log_metrics.h"
-#include "callbacks/max_duration.h"
-#include "callbacks/monitors/gradient_norm_monitor.h"
-#include "callbacks/monitors/learning_rate_monitor.h"
-#include "callbacks/monitors/memory_monitor.h"
-#include "callbacks/monitors/profiler.h"
-#include "callbacks/monitors/throughput.h"
-#include "callbacks/monitors/timer.h"
-#include "callbacks/print_progress.h"
-#include "callbacks/progress_bar.h"
-#include "callbacks/terminate_on_nan.h"
+#include "callbacks/printing/epoch_table.h"
+#include "callbacks/printing/log_metrics.h"
+#include "callbacks/printing/print_progress.h"
+#include "callbacks/printing/progress_bar.h"
+#include "callbacks/recording/gradient_norm_monitor.h"
+#include "callbacks/recording/learning_rate_monitor.h"
+#include "callbacks/recording/memory_monitor.h"
+#include "callbacks/recording/profiler.h"
+#include "callbacks/recording/throughput.h"
+#include "callbacks/recording/timer.h"
+#include "callbacks/stopping/early_stopping.h"
+#include "callbacks/stopping/max_duration.h"
+#include "callbacks/stopping/terminate_on_nan.h"
 #include "trainer/optim/adamw.h"
 
 namespace trainyard {

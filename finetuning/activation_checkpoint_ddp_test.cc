@@ -12,10 +12,10 @@
 
 #include "backends/amp.h"
 #include "backends/ddp.h"
-#include "backends/processes/rank_group.h"
 #include "backends/single_process.h"
+#include "backends/testing/rank_group.h"
 #include "finetuning/activation_checkpoint.h"
-#include "trainer/model_tensors.h"
+#include "trainer/model/model_tensors.h"
 
 namespace trainyard {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "finetuning/ema.h"
 #include "trainer/optim/adamw.h"
-#include "trainer/optim/benchmark_shapes.h"
+#include "trainer/optim/testing/benchmark_shapes.h"
 
 namespace trainyard {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 
 #include "backends/ddp.h"
-#include "backends/processes/rank_group.h"
 #include "backends/single_process.h"
+#include "backends/testing/rank_group.h"
 #include "finetuning/freezer/model_freezer.h"
 #include "finetuning/lora/lora.h"
-#include "trainer/model_tensors.h"
+#include "trainer/model/model_tensors.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "finetuning/average_host.h"
-#include "trainer/model.h"
+#include "trainer/model/model.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {

@@ -1,5 +1,5 @@
 // The examples of README.md, as they stand there; the one with a Trainer is in
-// trainer/testing/gradual_unfreezing_run_test.cc.
+// callbacks/weights/gradual_unfreezing_run_test.cc.
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string>
 
-#include "trainer/checkpoint/json_reader.h"
+#include "trainer/io/json_reader.h"
 
 namespace trainyard {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "trainer/checkpoint/atomic_file.h"
-#include "trainer/checkpoint/json_writer.h"
+#include "trainer/io/atomic_file.h"
+#include "trainer/io/json_writer.h"
 
 namespace trainyard {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "trainer/limit_batches.h"
+#include "trainer/loop/limit_batches.h"
 
 namespace trainyard {
 namespace {

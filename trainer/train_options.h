@@ -16,7 +16,7 @@
 #include "schedulers/per_group.h"
 #include "trainer/checkpoint_options.h"
 #include "trainer/data/dataset.h"
-#include "trainer/micro_batch.h"
+#include "trainer/loop/micro_batch.h"
 #include "trainer/optim/clip.h"
 #include "trainer/run_config.h"
 #include "trainer/schedule_set.h"

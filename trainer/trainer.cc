@@ -12,12 +12,12 @@
 #include "backends/gather_text.h"
 #include "callbacks/other_weights.h"
 #include "tracking/metrics.h"
-#include "trainer/check_models.h"
 #include "trainer/error_message.h"
-#include "trainer/evaluation.h"
-#include "trainer/limit_batches.h"
+#include "trainer/loop/check_models.h"
+#include "trainer/loop/evaluation.h"
+#include "trainer/loop/limit_batches.h"
+#include "trainer/loop/step_runner.h"
 #include "trainer/schedule_set.h"
-#include "trainer/step_runner.h"
 #include "trainer/trainer_run.h"
 
 // After every header of libtorch, which defines LOG too.

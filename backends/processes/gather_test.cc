@@ -15,9 +15,9 @@
 #include <stdexcept>
 
 #include "backends/processes/group_collectives.h"
-#include "backends/processes/rank_group.h"
 #include "backends/processes/rank_order.h"
-#include "backends/processes/spawn_ranks.h"
+#include "backends/testing/rank_group.h"
+#include "backends/testing/spawn_ranks.h"
 
 namespace trainyard {
 namespace {

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "backends/gather_text.h"
-#include "backends/processes/spawn_ranks.h"
+#include "backends/testing/spawn_ranks.h"
 
 namespace trainyard {
 namespace {

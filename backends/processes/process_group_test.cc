@@ -18,7 +18,7 @@
 
 #include "backends/processes/group_collectives.h"
 #include "backends/processes/listening_socket.h"
-#include "backends/processes/spawn_ranks.h"
+#include "backends/testing/spawn_ranks.h"
 
 namespace trainyard {
 namespace {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "trainer/checkpoint/atomic_file.h"
 #include "trainer/data/batch.h"
+#include "trainer/io/atomic_file.h"
 #include "trainer/task.h"
 
 namespace trainyard {

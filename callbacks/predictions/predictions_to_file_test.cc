@@ -10,8 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "callbacks/callback_conformance.h"
 #include "callbacks/callback_handler.h"
+#include "callbacks/testing/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"

@@ -18,7 +18,7 @@
 #include "callbacks/callback.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
-#include "trainer/model.h"
+#include "trainer/model/model.h"
 
 namespace torch::nn {
 class Module;

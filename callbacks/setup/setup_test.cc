@@ -10,9 +10,9 @@
 
 #include "backends/make_backend.h"
 #include "backends/sync_batch_norm.h"
-#include "callbacks/callback_conformance.h"
 #include "callbacks/setup/convert_sync_batch_norm.h"
 #include "callbacks/setup/move_modules_to_device.h"
+#include "callbacks/testing/callback_conformance.h"
 
 namespace trainyard {
 namespace {

@@ -28,7 +28,7 @@
 #include "finetuning/ema.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 #include "trainer/state.h"
 
 namespace trainyard {

@@ -26,12 +26,12 @@
 
 #include "backends/backend.h"
 #include "callbacks/callback.h"
-#include "callbacks/metric_watch.h"
+#include "callbacks/stopping/metric_watch.h"
 #include "callbacks/weights/weights_folder.h"
 #include "trainer/better.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 #include "trainer/state.h"
 
 namespace trainyard {

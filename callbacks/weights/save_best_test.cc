@@ -11,9 +11,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "callbacks/callback_conformance.h"
+#include "callbacks/testing/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 
 namespace trainyard {
 namespace {

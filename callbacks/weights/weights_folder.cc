@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "trainer/checkpoint/atomic_file.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/state_crc32c.h"
+#include "trainer/io/atomic_file.h"
 
 namespace trainyard {
 namespace {

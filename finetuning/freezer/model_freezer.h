@@ -29,7 +29,7 @@
 
 #include "finetuning/freezer/module_selection.h"
 #include "finetuning/freezer/module_tree.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 #include "trainer/state.h"
 
 namespace trainyard {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "finetuning/freezer/module_tree.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trainer/model.h"
+#include "trainer/model/model.h"
 
 namespace trainyard {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/json_writer.h"
+#include "trainer/io/json_reader.h"
+#include "trainer/io/json_writer.h"
 
 namespace trainyard {
 namespace {

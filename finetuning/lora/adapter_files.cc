@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "finetuning/lora/adapter_config.h"
-#include "trainer/checkpoint/atomic_file.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
+#include "trainer/io/atomic_file.h"
 #include "trainer/optim/named_state.h"
 #include "trainer/or_throw.h"
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 #include "tools/testing/error_of.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/or_throw.h"
 #include "trainer/testing/modules.h"
 

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "finetuning/lora/adapted_weight.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/model.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/model.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

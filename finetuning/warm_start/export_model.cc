@@ -3,8 +3,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "finetuning/warm_start/all_tensors.h"
-#include "trainer/checkpoint/safetensors.h"
-#include "trainer/checkpoint/sharded_safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
+#include "trainer/checkpoint/safetensors/sharded_safetensors.h"
 
 namespace trainyard {
 namespace {

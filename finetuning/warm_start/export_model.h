@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "finetuning/warm_start/rename_rules.h"
-#include "trainer/model.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/model.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

@@ -7,8 +7,8 @@
 #include <exception>
 #include <sstream>
 
-#include "trainer/checkpoint/atomic_file.h"
 #include "trainer/error_message.h"
+#include "trainer/io/atomic_file.h"
 
 namespace trainyard {
 namespace {

@@ -13,7 +13,7 @@
 
 #include <string>
 
-#include "trainer/script_model.h"
+#include "trainer/model/script_model.h"
 
 namespace trainyard {
 

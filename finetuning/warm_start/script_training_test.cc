@@ -22,10 +22,10 @@
 #include "finetuning/warm_start/export_model.h"
 #include "finetuning/warm_start/export_script.h"
 #include "finetuning/warm_start/warm_start.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/losses.h"
+#include "trainer/model/script_model.h"
 #include "trainer/optim/adamw.h"
-#include "trainer/script_model.h"
 
 namespace trainyard {
 namespace {

@@ -10,7 +10,7 @@
 #include "finetuning/warm_start/all_tensors.h"
 #include "finetuning/warm_start/tensor_fit.h"
 #include "trainer/checkpoint/parts/tensor_match.h"
-#include "trainer/checkpoint/sharded_safetensors.h"
+#include "trainer/checkpoint/safetensors/sharded_safetensors.h"
 
 namespace trainyard {
 namespace {

@@ -9,9 +9,9 @@
 //   std::cout << Describe(*report);
 //
 // Tensors that the model holds under two names (tied weights) may be in the
-// file under one of them. A model is a torch::nn module or, as trainer/model.h
-// has it, a TorchScript one; its parameters and buffers are filled where they
-// are, on any device.
+// file under one of them. A model is a torch::nn module or, as
+// trainer/model/model.h has it, a TorchScript one; its parameters and buffers
+// are filled where they are, on any device.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_WARM_START_WARM_START_H_
@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "finetuning/warm_start/rename_rules.h"
-#include "trainer/model.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/model.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

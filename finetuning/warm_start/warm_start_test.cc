@@ -13,7 +13,7 @@
 #include <fstream>
 
 #include "finetuning/warm_start/export_model.h"
-#include "trainer/checkpoint/sharded_safetensors.h"
+#include "trainer/checkpoint/safetensors/sharded_safetensors.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {

@@ -17,7 +17,7 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "tools/examples/parse_flags.h"
+#include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/examples/parse_flags.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "tools/cli/parse_flags.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/exported/exported_model.h"
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tools/bench/step_loops.h"
-#include "tools/examples/parse_flags.h"
+#include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 
 ABSL_FLAG(int64_t, steps, 200, "Steps per turn of a loop.");

@@ -8,8 +8,8 @@
 #include <iostream>
 #include <string>
 
-#include "trainer/checkpoint/input_file.h"
-#include "trainer/checkpoint/safetensors_header.h"
+#include "trainer/checkpoint/safetensors/safetensors_header.h"
+#include "trainer/io/input_file.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <iostream>
 
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -1,7 +1,7 @@
 """Writes the safetensors files that C++ tests read, with Python's own library.
 
     pip install safetensors==0.8.0 numpy torch==2.13.0     # in an environment of its own
-    python tools/convert/safetensors_golden.py trainer/checkpoint/testdata
+    python tools/convert/safetensors_golden.py trainer/checkpoint/safetensors/testdata
 
 Every tensor's bytes follow one rule, byte i being (7 i + 3) mod 256, so that a test needs
 no second copy of them.

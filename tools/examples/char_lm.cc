@@ -13,13 +13,13 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/epoch_table.h"
-#include "callbacks/progress_bar.h"
+#include "callbacks/printing/epoch_table.h"
+#include "callbacks/printing/progress_bar.h"
 #include "schedulers/cosine.h"
+#include "tools/cli/parse_flags.h"
 #include "tools/examples/char_task.h"
 #include "tools/examples/char_text.h"
 #include "tools/examples/char_transformer.h"
-#include "tools/examples/parse_flags.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"

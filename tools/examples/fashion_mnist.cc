@@ -8,14 +8,14 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/epoch_table.h"
 #include "callbacks/filters.h"
-#include "callbacks/progress_bar.h"
-#include "callbacks/track/track.h"
+#include "callbacks/printing/epoch_table.h"
+#include "callbacks/printing/progress_bar.h"
+#include "callbacks/recording/track.h"
 #include "schedulers/cosine.h"
+#include "tools/cli/parse_flags.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
-#include "tools/examples/parse_flags.h"
 #include "tools/examples/run_report.h"
 #include "trainer/losses.h"
 #include "trainer/main.h"

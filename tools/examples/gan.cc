@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "backends/make_backend.h"
-#include "callbacks/epoch_table.h"
-#include "tools/examples/parse_flags.h"
+#include "callbacks/printing/epoch_table.h"
+#include "tools/cli/parse_flags.h"
 #include "tools/examples/run_report.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/main.h"

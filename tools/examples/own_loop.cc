@@ -9,9 +9,9 @@
 
 #include "finetuning/ema.h"
 #include "schedulers/cosine.h"
+#include "tools/cli/parse_flags.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
-#include "tools/examples/parse_flags.h"
 #include "trainer/data/loader.h"
 #include "trainer/data/sampler.h"
 #include "trainer/losses.h"

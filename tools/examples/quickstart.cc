@@ -2,8 +2,8 @@
 //
 //   tools/bazel run //tools/examples:quickstart
 #include "backends/make_backend.h"
-#include "callbacks/epoch_table.h"
-#include "callbacks/progress_bar.h"
+#include "callbacks/printing/epoch_table.h"
+#include "callbacks/printing/progress_bar.h"
 #include "schedulers/cosine.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"

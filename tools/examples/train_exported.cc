@@ -14,13 +14,13 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/epoch_table.h"
 #include "callbacks/filters.h"
-#include "callbacks/progress_bar.h"
+#include "callbacks/printing/epoch_table.h"
+#include "callbacks/printing/progress_bar.h"
 #include "finetuning/warm_start/export_model.h"
 #include "schedulers/cosine.h"
+#include "tools/cli/parse_flags.h"
 #include "tools/examples/fashion_mnist_data.h"
-#include "tools/examples/parse_flags.h"
 #include "tools/examples/run_report.h"
 #include "trainer/exported/exported_model.h"
 #include "trainer/losses.h"

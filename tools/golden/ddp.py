@@ -5,7 +5,7 @@
     /tmp/golden/bin/pip install torch==2.13.0 numpy
     /tmp/golden/bin/python tools/golden/ddp.py backends/testdata/ddp.txt
 
-The network and the data are those of backends/ddp_rig.cc. For 2 and for 4 processes: a line
+The network and the data are those of backends/testing/ddp_rig.cc. For 2 and for 4 processes: a line
 `ranks N`, then one line per parameter after 100 updates of SGD with momentum.
 """
 

@@ -7,7 +7,7 @@
     /tmp/golden/bin/python tools/golden/optimizers.py trainer/optim/testdata
 
 A problem is a quadratic with noise, drawn from an integer generator that
-trainer/optim/optimizer_testing.cc repeats: 200 updates over two groups, with a
+trainer/optim/testing/optimizer_testing.cc repeats: 200 updates over two groups, with a
 learning rate that falls and one parameter that now and then has no gradient.
 One file per optimizer holds, for each case, the problem's shapes, the second
 group's overrides, the parameters after some updates, and the state at the end.

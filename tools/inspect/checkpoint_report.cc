@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "tools/inspect/tensor_statistics.h"
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 
 namespace trainyard {
 namespace {

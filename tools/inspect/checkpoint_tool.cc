@@ -10,11 +10,11 @@
 #include <map>
 #include <stdexcept>
 
+#include "tools/cli/settings.h"
 #include "tools/inspect/checkpoint_report.h"
-#include "tools/inspect/settings.h"
 #include "trainer/checkpoint/folder/run_folder.h"
 #include "trainer/checkpoint/format/step_reader.h"
-#include "trainer/checkpoint/sharded_safetensors.h"
+#include "trainer/checkpoint/safetensors/sharded_safetensors.h"
 #include "trainer/checkpoint/step_share.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/or_throw.h"

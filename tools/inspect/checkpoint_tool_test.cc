@@ -8,7 +8,7 @@
 #include <limits>
 #include <sstream>
 
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
 

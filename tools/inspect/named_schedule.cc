@@ -22,7 +22,7 @@
 #include "schedulers/warm_restarts.h"
 #include "schedulers/warmup.h"
 #include "schedulers/warmup_stable_decay.h"
-#include "tools/inspect/settings.h"
+#include "tools/cli/settings.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "schedulers/schedule.h"
-#include "tools/inspect/settings.h"
+#include "tools/cli/settings.h"
 
 namespace trainyard {
 

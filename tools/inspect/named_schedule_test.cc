@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "schedulers/schedule.h"
-#include "tools/inspect/settings.h"
+#include "tools/cli/settings.h"
 #include "tools/testing/error_of.h"
 
 namespace trainyard {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "schedulers/schedule.h"
+#include "tools/cli/settings.h"
 #include "tools/inspect/line_plot.h"
 #include "tools/inspect/named_schedule.h"
-#include "tools/inspect/settings.h"
 #include "tools/inspect/svg_plot.h"
 #include "tools/inspect/text_plot.h"
 

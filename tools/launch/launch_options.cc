@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/inspect/settings.h"
+#include "tools/cli/settings.h"
 
 namespace trainyard {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/report/decimate.h"
-#include "trainer/checkpoint/json_writer.h"
+#include "trainer/io/json_writer.h"
 
 namespace trainyard {
 namespace {

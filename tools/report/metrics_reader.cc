@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/checkpoint/input_file.h"
-#include "trainer/checkpoint/json_reader.h"
+#include "trainer/io/input_file.h"
+#include "trainer/io/json_reader.h"
 
 namespace trainyard {
 namespace {

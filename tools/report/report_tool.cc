@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "tools/inspect/settings.h"
+#include "tools/cli/settings.h"
 #include "tools/report/page.h"
 #include "tools/report/run_data.h"
 #include "tools/report/server.h"
-#include "trainer/checkpoint/atomic_file.h"
+#include "trainer/io/atomic_file.h"
 
 namespace trainyard {
 namespace {
 
 constexpr char kUsage[] =
-    R"(Shows runs that callbacks/track wrote down: curves, numbers, configuration.
+    R"(Shows runs that callbacks/recording:track wrote down: curves, numbers, configuration.
 
   report RUN_DIR...              writes RUN_DIR/report.html, or report.html here
                                  for several runs: one file that needs no other

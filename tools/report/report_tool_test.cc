@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/json_reader.h"
+#include "trainer/io/json_reader.h"
 
 namespace trainyard {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "tools/report/decimate.h"
 #include "tools/report/fine_points.h"
-#include "trainer/checkpoint/input_file.h"
-#include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/json_writer.h"
+#include "trainer/io/input_file.h"
+#include "trainer/io/json_reader.h"
+#include "trainer/io/json_writer.h"
 
 namespace trainyard {
 namespace {

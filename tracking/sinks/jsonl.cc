@@ -6,7 +6,7 @@
 
 #include "tracking/sinks/append_file.h"
 #include "tracking/sinks/number_text.h"
-#include "trainer/checkpoint/json_writer.h"
+#include "trainer/io/json_writer.h"
 
 namespace trainyard {
 namespace {

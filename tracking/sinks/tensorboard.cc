@@ -7,7 +7,7 @@
 
 #include "tracking/sinks/append_file.h"
 #include "tracking/sinks/event_messages.h"
-#include "trainer/checkpoint/crc32c.h"
+#include "trainer/io/crc32c.h"
 
 namespace trainyard {
 namespace {

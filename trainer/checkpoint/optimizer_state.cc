@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <map>
 
-#include "trainer/checkpoint/input_file.h"
 #include "trainer/checkpoint/python_param_groups.h"
-#include "trainer/checkpoint/safetensors.h"
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/input_file.h"
 
 namespace trainyard {
 namespace {

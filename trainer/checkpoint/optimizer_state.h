@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/optim/param_groups.h"
 

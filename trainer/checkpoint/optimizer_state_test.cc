@@ -12,7 +12,7 @@
 #include <memory>
 #include <sstream>
 
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/sgd.h"
 

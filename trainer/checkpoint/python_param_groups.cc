@@ -2,7 +2,7 @@
 
 #include <absl/status/status.h>
 
-#include "trainer/checkpoint/json_reader.h"
+#include "trainer/io/json_reader.h"
 
 namespace trainyard {
 namespace {

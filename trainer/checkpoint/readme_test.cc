@@ -8,7 +8,7 @@
 
 #include "trainer/checkpoint/optimizer_state.h"
 #include "trainer/checkpoint/parts/rng_state.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/param_groups.h"

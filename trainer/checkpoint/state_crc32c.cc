@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trainer/checkpoint/crc32c.h"
+#include "trainer/io/crc32c.h"
 
 namespace trainyard {
 

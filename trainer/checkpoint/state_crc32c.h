@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

@@ -14,7 +14,7 @@
 #include "trainer/checkpoint/format/shard_index.h"
 #include "trainer/checkpoint/format/states.h"
 #include "trainer/checkpoint/parts/has_nan.h"
-#include "trainer/checkpoint/safetensors_tensor.h"
+#include "trainer/checkpoint/safetensors/safetensors_tensor.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {

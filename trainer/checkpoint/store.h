@@ -25,11 +25,11 @@
 #include <vector>
 
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/checkpoint/files/file_system.h"
 #include "trainer/checkpoint/folder/retention.h"
 #include "trainer/checkpoint/folder/run_folder.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/step_share.h"
+#include "trainer/io/file_system.h"
 
 namespace trainyard {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "trainer/data/gzip_file.h"
+#include "trainer/io/gzip_file.h"
 
 namespace trainyard {
 namespace {

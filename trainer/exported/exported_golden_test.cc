@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "finetuning/warm_start/export_model.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/exported/exported_model.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/or_throw.h"

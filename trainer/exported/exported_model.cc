@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "trainer/checkpoint/safetensors.h"
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/error_message.h"
 #include "trainer/exported/graph_program.h"
 #include "trainer/exported/model_text.h"

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "trainer/model.h"
-#include "trainer/named_tensor.h"
+#include "trainer/model/model.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

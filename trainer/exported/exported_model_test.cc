@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/error_message.h"
 #include "trainer/or_throw.h"
 

@@ -20,7 +20,7 @@
 #include "finetuning/freezer/model_freezer.h"
 #include "finetuning/warm_start/export_model.h"
 #include "finetuning/warm_start/warm_start.h"
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/exported/exported_model.h"

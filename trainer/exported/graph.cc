@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/json_reader.h"
 
 namespace trainyard {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/error_message.h"
 #include "trainer/exported/graph.h"
 #include "trainer/or_throw.h"

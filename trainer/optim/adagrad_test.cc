@@ -1,6 +1,6 @@
 #include "trainer/optim/adagrad.h"
 
-#include "trainer/optim/optimizer_testing.h"
+#include "trainer/optim/testing/optimizer_testing.h"
 
 namespace trainyard {
 namespace {

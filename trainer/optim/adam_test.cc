@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "trainer/optim/optimizer_testing.h"
+#include "trainer/optim/testing/optimizer_testing.h"
 
 namespace trainyard {
 namespace {

@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "trainer/optim/adamw.h"
-#include "trainer/optim/benchmark_shapes.h"
 #include "trainer/optim/clip.h"
+#include "trainer/optim/testing/benchmark_shapes.h"
 
 namespace trainyard {
 namespace {

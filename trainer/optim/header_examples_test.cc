@@ -8,7 +8,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 #include "trainer/optim/adadelta.h"
 #include "trainer/optim/adafactor.h"
 #include "trainer/optim/adagrad.h"

@@ -6,8 +6,8 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 
-#include "trainer/optim/golden_file.h"
-#include "trainer/optim/optimizer_testing.h"
+#include "trainer/optim/testing/golden_file.h"
+#include "trainer/optim/testing/optimizer_testing.h"
 
 namespace trainyard {
 namespace {

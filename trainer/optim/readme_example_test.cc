@@ -8,8 +8,8 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/list_optimizer.h"
-#include "trainer/optim/optimizer_testing.h"
 #include "trainer/optim/param_group_rules.h"
+#include "trainer/optim/testing/optimizer_testing.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {

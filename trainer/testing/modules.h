@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 
 namespace torch::nn {
 class AnyModule;

@@ -27,7 +27,7 @@
 
 #include "finetuning/lora/lora.h"
 #include "tools/bench/finetune/block_stack.h"
-#include "tools/examples/parse_flags.h"
+#include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"
 

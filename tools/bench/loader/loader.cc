@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/bench/loader/loader_runs.h"
-#include "tools/examples/parse_flags.h"
+#include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 
 ABSL_FLAG(std::string, only, "", "Name of the only run; all, if empty.");

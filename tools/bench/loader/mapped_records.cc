@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/examples/parse_flags.h"
+#include "tools/cli/parse_flags.h"
 #include "trainer/data/datasets/record_file.h"
 #include "trainer/data/loader.h"
 #include "trainer/data/sampler.h"

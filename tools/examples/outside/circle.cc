@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "backends/make_backend.h"
-#include "callbacks/epoch_table.h"
+#include "callbacks/printing/epoch_table.h"
 #include "trainer/data/batch.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"

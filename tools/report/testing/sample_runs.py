@@ -1,4 +1,4 @@
-"""Run folders to show, as callbacks/track writes them."""
+"""Run folders to show, as callbacks/recording:track writes them."""
 import json
 import math
 import os

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "trainer/checkpoint/files/output_file.h"
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/output_file.h"
 
 namespace trainyard {
 namespace {

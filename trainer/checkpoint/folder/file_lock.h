@@ -12,7 +12,7 @@
 
 #include <string>
 
-#include "trainer/checkpoint/files/file_system.h"
+#include "trainer/io/file_system.h"
 
 namespace trainyard {
 

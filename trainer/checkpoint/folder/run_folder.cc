@@ -9,10 +9,10 @@
 #include <ctime>
 #include <utility>
 
-#include "trainer/checkpoint/files/output_file.h"
 #include "trainer/checkpoint/folder/step_names.h"
 #include "trainer/checkpoint/format/step_reader.h"
 #include "trainer/checkpoint/format/step_writer.h"
+#include "trainer/io/output_file.h"
 
 namespace trainyard {
 namespace {

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/files/file_system.h"
 #include "trainer/checkpoint/folder/file_lock.h"
 #include "trainer/checkpoint/folder/retention.h"
+#include "trainer/io/file_system.h"
 
 namespace trainyard {
 

@@ -10,10 +10,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "trainer/checkpoint/files/file_system_wrapper.h"
 #include "trainer/checkpoint/folder/step_names.h"
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/format/step_writer.h"
+#include "trainer/io/testing/file_system_wrapper.h"
 
 namespace trainyard {
 namespace {

@@ -15,7 +15,7 @@
 #include <random>
 #include <vector>
 
-#include "trainer/checkpoint/crc32c.h"
+#include "trainer/io/crc32c.h"
 
 namespace trainyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "trainer/checkpoint/crc32c.h"
+#include "trainer/io/crc32c.h"
 
 namespace trainyard {
 namespace {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/checkpoint/input_file.h"
+#include "trainer/io/input_file.h"
 
 namespace trainyard {
 

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "trainer/checkpoint/crc32c.h"
-#include "trainer/checkpoint/files/memory_file_system.h"
+#include "trainer/io/crc32c.h"
+#include "trainer/io/testing/memory_file_system.h"
 
 namespace trainyard {
 namespace {

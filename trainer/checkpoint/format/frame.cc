@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "trainer/checkpoint/crc32c.h"
+#include "trainer/io/crc32c.h"
 
 namespace trainyard {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "trainer/checkpoint/format/manifest.h"
-#include "trainer/checkpoint/json_reader.h"
-#include "trainer/checkpoint/json_writer.h"
+#include "trainer/io/json_reader.h"
+#include "trainer/io/json_writer.h"
 
 namespace trainyard {
 namespace {

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/checkpoint/crc32c.h"
 #include "trainer/checkpoint/format/checked_read.h"
 #include "trainer/checkpoint/format/frame.h"
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/format/states.h"
 #include "trainer/checkpoint/format/step_writer.h"
-#include "trainer/checkpoint/input_file.h"
-#include "trainer/checkpoint/safetensors_header.h"
+#include "trainer/checkpoint/safetensors/safetensors_header.h"
+#include "trainer/io/crc32c.h"
+#include "trainer/io/input_file.h"
 
 namespace trainyard {
 namespace {

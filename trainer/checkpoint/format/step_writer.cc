@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "trainer/checkpoint/crc32c.h"
-#include "trainer/checkpoint/files/output_file.h"
 #include "trainer/checkpoint/format/manifest.h"
-#include "trainer/checkpoint/safetensors_header.h"
+#include "trainer/checkpoint/safetensors/safetensors_header.h"
+#include "trainer/io/crc32c.h"
+#include "trainer/io/output_file.h"
 
 namespace trainyard {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <string_view>
 
-#include "trainer/checkpoint/files/file_system.h"
 #include "trainer/checkpoint/format/manifest.pb.h"
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/file_system.h"
 
 namespace trainyard {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "trainer/checkpoint/fuzz/fuzz_entry.h"
-#include "trainer/checkpoint/safetensors_header.h"
+#include "trainer/checkpoint/safetensors/safetensors_header.h"
 
 namespace trainyard {
 

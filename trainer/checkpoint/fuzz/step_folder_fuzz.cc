@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/crc32c.h"
-#include "trainer/checkpoint/files/memory_file_system.h"
 #include "trainer/checkpoint/folder/run_folder.h"
 #include "trainer/checkpoint/format/frame.h"
 #include "trainer/checkpoint/format/manifest.h"
 #include "trainer/checkpoint/format/step_reader.h"
 #include "trainer/checkpoint/fuzz/fuzz_entry.h"
+#include "trainer/io/crc32c.h"
+#include "trainer/io/testing/memory_file_system.h"
 
 namespace trainyard {
 namespace {

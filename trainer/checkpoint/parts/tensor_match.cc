@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trainer/checkpoint/safetensors_layout.h"
+#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 
 namespace trainyard {
 namespace {

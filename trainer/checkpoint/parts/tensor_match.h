@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/named_tensor.h"
+#include "trainer/model/named_tensor.h"
 
 namespace trainyard {
 

@@ -12,8 +12,8 @@
 #include <cstdint>
 
 #include "trainer/data/datasets/csv_reader.h"
-#include "trainer/data/gzip_file.h"
 #include "trainer/data/tensor_dataset.h"
+#include "trainer/io/gzip_file.h"
 
 namespace trainyard {
 namespace {

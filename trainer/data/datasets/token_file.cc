@@ -13,7 +13,7 @@
 
 #include "trainer/data/batch.h"
 #include "trainer/data/datasets/mapped_file.h"
-#include "trainer/data/gzip_file.h"
+#include "trainer/io/gzip_file.h"
 
 namespace trainyard {
 namespace {

@@ -17,9 +17,9 @@
 #include <utility>
 
 #include "trainer/data/batch.h"
-#include "trainer/data/gzip_file.h"
 #include "trainer/data/images/image.h"
 #include "trainer/data/item_dataset.h"
+#include "trainer/io/gzip_file.h"
 
 namespace trainyard {
 namespace {

@@ -12,8 +12,8 @@
 #include <fstream>
 
 #include "trainer/data/batch.h"
-#include "trainer/data/images/test_images.h"
 #include "trainer/data/sample_error.h"
+#include "trainer/data/testing/test_images.h"
 
 namespace trainyard {
 namespace {

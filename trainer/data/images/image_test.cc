@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-#include "trainer/data/images/test_images.h"
+#include "trainer/data/testing/test_images.h"
 
 namespace trainyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "trainer/data/streaming/counting_stream.h"
+#include "trainer/data/testing/counting_stream.h"
 
 namespace trainyard {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
-#include "trainer/data/streaming/counting_stream.h"
+#include "trainer/data/testing/counting_stream.h"
 
 namespace trainyard {
 namespace {

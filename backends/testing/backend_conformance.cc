@@ -1,0 +1,170 @@
+#include "backends/testing/backend_conformance.h"
+
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include "trainer/optim/clip.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+// An optimizer that only remembers the gradients it was given, as divided.
+class Spy final : public Optimizer {
+ public:
+  explicit Spy(const at::Tensor& parameter)
+      : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}),
+        parameter_(parameter) {}
+  std::vector<NamedTensor> State() const override { return {}; }
+  at::Tensor seen;
+
+ private:
+  void Step(const std::optional<at::Tensor>& divisor) override {
+    seen =
+        divisor ? parameter_.grad().div(*divisor) : parameter_.grad().clone();
+  }
+  at::Tensor parameter_;
+};
+
+class Step {
+ public:
+  explicit Step(Backend& backend) : backend_(backend) {
+    backend_.Prepare({{"model", {{"w", parameter_}}}});
+  }
+
+  // Backward of a loss whose gradient is (3, 4), then one update.
+  at::Tensor Run(double share, const UpdateOptions& options) {
+    Backward({.share = share});
+    backend_.FinishGradients(spy_);
+    EXPECT_TRUE(backend_.Update(spy_, options));
+    spy_.ZeroGrad();
+    backend_.EndWindow();
+    return spy_.seen;
+  }
+
+  void Backward(const BackwardOptions& options) {
+    at::Tensor loss;
+    backend_.Forward([&] { loss = parameter_.mul(direction_).sum(); });
+    backend_.Backward(loss, options);
+  }
+
+  double Finish() { return backend_.FinishGradients(spy_); }
+  at::Tensor parameter() const { return parameter_; }
+
+ private:
+  Backend& backend_;
+  at::Tensor direction_ = at::tensor({3.0F, 4.0F}, backend_.device());
+  at::Tensor parameter_ = at::ones({2}, backend_.device()).requires_grad_();
+  Spy spy_{parameter_};
+};
+
+void ExpectNear(const at::Tensor& actual,
+                std::initializer_list<float> expected) {
+  EXPECT_TRUE(at::allclose(actual.cpu(), at::tensor(expected), 1e-5, 1e-6))
+      << actual;
+}
+
+TEST_P(BackendConformanceTest, UpdateSeesTheGradient) {
+  ExpectNear(Step(*backend_).Run(1, {}), {3, 4});
+}
+
+TEST_P(BackendConformanceTest, ShareScalesTheGradient) {
+  ExpectNear(Step(*backend_).Run(0.5, {}), {1.5, 2});
+}
+
+TEST_P(BackendConformanceTest, GradientsOfAWindowAddUp) {
+  Step step(*backend_);
+  for (int window = 0; window < 3; ++window) {
+    step.Backward({.share = 0.5, .sync = false});
+    step.Backward({.share = 0.25, .sync = false});
+    ExpectNear(step.Run(0.5, {}), {3.75, 5});
+  }
+}
+
+TEST_P(BackendConformanceTest, GradientsAreTrueOnceFinished) {
+  Step step(*backend_);
+  step.Backward({});
+  step.Finish();
+  ExpectNear(step.parameter().grad(), {3, 4});
+}
+
+TEST_P(BackendConformanceTest, WeightIsTheMeanOfTheProcesses) {
+  Step step(*backend_);
+  step.Backward({.weight = 5});
+  EXPECT_EQ(step.Finish(), 5);
+}
+
+TEST_P(BackendConformanceTest, AProcessMayHaveNoBatchLeft) {
+  Step step(*backend_);
+  step.Backward({.share = 0.5, .sync = false});
+  backend_->BackwardWithoutBatch({.weight = 2});
+  EXPECT_EQ(step.Finish(), 2);
+  ExpectNear(step.parameter().grad(), {1.5, 2});
+}
+
+TEST_P(BackendConformanceTest, ReferenceWeightIsLikeTheGivenOne) {
+  EXPECT_EQ(backend_->ReferenceWeight(3), 3);
+}
+
+TEST_P(BackendConformanceTest, StateGoesThereAndBack) {
+  Step(*backend_).Run(1, {});
+  backend_->ReferenceWeight(3);
+  const State state = backend_->SaveState();
+  backend_->LoadState(state);
+  EXPECT_EQ(backend_->SaveState().values(), state.values());
+  ExpectNear(Step(*backend_).Run(1, {}), {3, 4});
+}
+
+TEST_P(BackendConformanceTest, DivisorIsTakenBeforeClipping) {
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2}), {1.5, 2});
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(2.6)}),
+             {1.5, 2});  // the norm is 2.5
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(1.25)}),
+             {0.75, 1});
+  ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipValue(1.75)}),
+             {1.5, 1.75});
+}
+
+TEST_P(BackendConformanceTest, ClipsByNormValueOrFunction) {
+  ExpectNear(Step(*backend_).Run(1, {.clip = ClipNorm(1)}), {0.6, 0.8});
+  ExpectNear(Step(*backend_).Run(1, {.clip = ClipValue(3.5)}), {3, 3.5});
+  ExpectNear(
+      Step(*backend_).Run(1, {.clip = ClipWith([](const auto& gradients) {
+                                gradients[0].neg_();
+                              })}),
+      {-3, -4});
+}
+
+TEST_P(BackendConformanceTest, RefusesALossThatCannotBeTrained) {
+  const at::Tensor w = at::ones({2}, backend_->device()).requires_grad_();
+  const auto message = [&](const at::Tensor& loss) -> std::string {
+    try {
+      backend_->Backward(loss, {});
+    } catch (const c10::ValueError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(message(at::Tensor()), HasSubstr("no loss"));
+  EXPECT_THAT(message(w.mul(2)), HasSubstr("shape [2]"));
+  EXPECT_THAT(message(at::ones({}, backend_->device())),
+              HasSubstr("no gradient"));
+}
+
+TEST_P(BackendConformanceTest, CountsItsProcesses) {
+  EXPECT_GE(backend_->num_processes(), 1);
+  EXPECT_GE(backend_->rank(), 0);
+  EXPECT_LT(backend_->rank(), backend_->num_processes());
+  at::Tensor one = at::ones({}, backend_->device());
+  backend_->collectives().AllReduce(one, ReduceOp::kSum);
+  EXPECT_EQ(one.item<int64_t>(), backend_->num_processes());
+  EXPECT_TRUE(backend_->collectives().Any(true));
+  EXPECT_FALSE(backend_->collectives().Any(false));
+}
+
+}  // namespace
+}  // namespace trainyard

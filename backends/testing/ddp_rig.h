@@ -1,0 +1,48 @@
+// A small network and endless data, the same in every process and in
+// tools/golden/ddp.py, for tests of data-parallel training.
+#ifndef TRAINYARD_BACKENDS_TESTING_DDP_RIG_H_
+#define TRAINYARD_BACKENDS_TESTING_DDP_RIG_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/backend.h"
+#include "trainer/model/model_tensors.h"
+
+namespace trainyard {
+
+// 12 inputs, 16 hidden units, 4 classes.
+class TinyMlp {
+ public:
+  TinyMlp();
+  at::Tensor Loss(const at::Tensor& input, const at::Tensor& target) const;
+  ModelTensors Model() const;
+  const std::vector<at::Tensor>& parameters() const { return parameters_; }
+
+ private:
+  std::vector<at::Tensor> parameters_;
+};
+
+// Rows [begin, begin + count) of the data.
+at::Tensor RigInputs(int64_t begin, int64_t count);
+at::Tensor RigTargets(int64_t begin, int64_t count);
+
+// How the 32 records of an update are split.
+struct Split {
+  int64_t ranks = 1;
+  int64_t micro_batch = 32;
+  int64_t accumulation = 1;
+};
+
+// Trains 100 updates by SGD with momentum, as one of the split's ranks.
+void TrainRig(Backend& backend, const TinyMlp& model, const Split& split);
+
+// The largest difference of any element, relative to its tensor's largest.
+double Difference(const std::vector<at::Tensor>& actual,
+                  const std::vector<at::Tensor>& expected);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_BACKENDS_TESTING_DDP_RIG_H_

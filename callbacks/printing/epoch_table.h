@@ -1,0 +1,76 @@
+// EpochTable prints one row per epoch: every metric that the history received
+// in it, samples per second of training and seconds of the whole epoch.
+//
+//   trainer.Add(EpochTable());
+//
+//   epoch  train_loss  eval_loss  eval_accuracy  samples/s  seconds
+//     1/5      0.5215     0.3807         0.8610      8.21k      7.9
+//     2/5      0.3402     0.3311         0.8799      8.34k      7.8
+//
+// Training's metrics come first, then the evaluation's, then others; the loss
+// leads each. A metric that is new, or was not measured in every epoch, gets
+// its column when it appears, under a new header. What is measured after the
+// last whole epoch gets a row named "end". Below a ProgressBar the rows stand
+// clean.
+//
+// Thread-compatible: the loop calls it from one thread.
+#ifndef TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
+#define TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "callbacks/callback.h"
+#include "callbacks/clock.h"
+#include "callbacks/stopping/new_values.h"
+#include "trainer/control.h"
+#include "trainer/events.h"
+
+namespace trainyard {
+
+struct EpochTableOptions {
+  // Borrowed.
+  std::FILE* output = stdout;
+  SecondsClock clock = SteadySeconds;
+};
+
+class EpochTable final : public Callback {
+ public:
+  // Throws std::invalid_argument, which names the option, for a bad one.
+  explicit EpochTable(EpochTableOptions options = {});
+
+  // After others: what they record at the end of an epoch is in its row.
+  int priority() const override { return 100; }
+
+  void OnRunStart(const RunStart& e, Control&) override;
+  void OnEpochStart(const EpochStart& e, Control&) override;
+  void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
+  void OnEvalStart(const EvalStart& e, Control&) override;
+  void OnEvalEnd(const EvalEnd& e, Control&) override;
+  void OnEpochEnd(const EpochEnd& e, Control&) override;
+  void OnRunEnd(const RunEnd& e, Control&) override;
+
+ private:
+  // Takes in columns that are new; prints a header if there are.
+  void Widen(const Metrics& values);
+  void PrintRow(const std::string& epoch, const Metrics& values,
+                const std::string& rate, const std::string& seconds);
+  void PrintHeader();
+
+  EpochTableOptions options_;
+  int64_t num_epochs_ = 0;
+  std::vector<std::string> columns_;
+  bool header_printed_ = false;
+  NewValues news_;
+  double start_ = 0;
+  int64_t start_samples_ = 0;
+  double samples_per_second_ = 0;
+  double eval_start_ = 0;
+  double eval_seconds_ = 0;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_

@@ -1,0 +1,148 @@
+#include "callbacks/printing/epoch_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <stdexcept>
+
+#include "callbacks/callback_handler.h"
+#include "tracking/run_history.h"
+
+namespace trainyard {
+namespace {
+
+class EpochTableTest : public ::testing::Test {
+ protected:
+  EpochTableTest() : output_(open_memstream(&text_, &size_)) {
+    handler_.Add(
+        EpochTable({.output = output_, .clock = [this] { return now_; }}));
+    handler_.Fire(RunStart{config_, state_});
+  }
+  ~EpochTableTest() override {
+    std::fclose(output_);
+    free(text_);
+  }
+
+  // An epoch of 4 s of training and 1 s of evaluation.
+  void Epoch(const Metrics& metrics) {
+    handler_.Fire(EpochStart{config_, state_, 4});
+    now_ += 4;
+    state_.samples_seen += 40000;
+    handler_.Fire(TrainEpochEnd{state_, history_});
+    now_ += 1;
+    for (const auto& [name, value] : metrics) history_.Update(name, value);
+    handler_.Fire(EpochEnd{state_, history_});
+    ++state_.epoch;
+    history_.IncrementEpoch();
+  }
+
+  std::string Written() {
+    std::fflush(output_);
+    const std::string all(text_, size_);
+    std::string written = all.substr(read_);
+    read_ = all.size();
+    return written;
+  }
+
+  const RunConfig config_{.num_epochs = 10};
+  StepState state_;
+  InMemoryRunHistory history_;
+  Control control_;
+  CallbackHandler handler_{control_};
+  double now_ = 1000;
+  char* text_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* output_;
+  size_t read_ = 0;
+};
+
+TEST_F(EpochTableTest, HeaderExample) {
+  CallbackHandler handler(control_);
+  EXPECT_GT(handler.Add(EpochTable()).priority(), 0);
+}
+
+TEST_F(EpochTableTest, PrintsAHeaderOnceAndARowPerEpoch) {
+  Epoch({{"train_loss", 0.52154},
+         {"eval_loss", 0.3807},
+         {"eval_accuracy", 0.861}});
+  Epoch({{"train_loss", 123.4}, {"eval_loss", 1e-7}, {"eval_accuracy", 0.9}});
+  EXPECT_EQ(
+      Written(),
+      "epoch  train_loss  eval_loss  eval_accuracy  samples/s  seconds\n"
+      " 1/10      0.5215     0.3807         0.8610      10.0k      5.0\n"
+      " 2/10    123.4000  1.000e-07         0.9000      10.0k      5.0\n");
+}
+
+TEST_F(EpochTableTest, ColumnsHaveAStableOrder) {
+  Epoch({{"accuracy", 1},
+         {"eval_accuracy", 1},
+         {"eval_loss", 1},
+         {"lr", 1},
+         {"train_accuracy", 1},
+         {"train_loss", 1},
+         {"val_f1", 1},
+         {"val_loss", 1}});
+  const std::string text = Written();
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "epoch  train_loss  train_accuracy  eval_loss  eval_accuracy   "
+            "accuracy         lr   val_loss"
+            "     val_f1  samples/s  seconds");
+}
+
+TEST_F(EpochTableTest, AMetricThatComesLaterGetsANewHeaderAndGapsADash) {
+  Epoch({{"train_loss", 1}});
+  Epoch({{"train_loss", 2}, {"eval_loss", 3}});
+  Epoch({{"train_loss", 4}});
+  EXPECT_EQ(Written(),
+            "epoch  train_loss  samples/s  seconds\n"
+            " 1/10      1.0000      10.0k      5.0\n"
+            "epoch  train_loss  eval_loss  samples/s  seconds\n"
+            " 2/10      2.0000     3.0000      10.0k      5.0\n"
+            " 3/10      4.0000          -      10.0k      5.0\n");
+}
+
+TEST_F(EpochTableTest, ASecondRunStartsAnew) {
+  Epoch({{"train_loss", 1}});
+  history_.Reset();
+  state_ = {};
+  handler_.Fire(RunStart{config_, state_});
+  Written();
+  Epoch({{"train_loss", 2}});
+  EXPECT_EQ(Written(),
+            "epoch  train_loss  samples/s  seconds\n"
+            " 1/10      2.0000      10.0k      5.0\n");
+}
+
+TEST_F(EpochTableTest, EvaluationsWithinAnEpochAreNotTraining) {
+  const std::string eval = "eval";
+  handler_.Fire(EpochStart{config_, state_, 4});
+  now_ += 2;
+  handler_.Fire(EvalStart{state_, eval, 1});
+  now_ += 6;
+  handler_.Fire(EvalEnd{state_, eval, {}});
+  now_ += 2;
+  state_.samples_seen += 40000;
+  handler_.Fire(TrainEpochEnd{state_, history_});
+  handler_.Fire(EpochEnd{state_, history_});
+  EXPECT_EQ(Written(),
+            "epoch  samples/s  seconds\n"
+            " 1/10      10.0k     10.0\n");
+}
+
+TEST_F(EpochTableTest, WhatComesAfterTheLastEpochGetsARow) {
+  Epoch({{"train_loss", 1}});
+  Written();
+  const std::string nothing;
+  history_.Update("train_loss", 2);
+  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kFinished, nothing});
+  EXPECT_EQ(Written(), "  end      2.0000          -        -\n");
+}
+
+TEST_F(EpochTableTest, RefusesBadOptionsByName) {
+  EXPECT_THROW(EpochTable({.output = nullptr}), std::invalid_argument);
+  EXPECT_THROW(EpochTable({.clock = nullptr}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace trainyard

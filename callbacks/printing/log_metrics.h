@@ -1,0 +1,58 @@
+// LogMetrics hands on what was measured: training's metrics when an epoch has
+// trained, all others when the epoch ends; what comes after the last epoch, at
+// the run's end. By default it prints them.
+//
+//   trainer.Add(LogMetrics());
+//   // Epoch 1: train_loss 0.5215
+//   // Epoch 1: eval_accuracy 0.8610, eval_loss 0.3807
+//   trainer.Add(LogMetrics({.log = [&](int64_t epoch, const Metrics& metrics) {
+//     my_platform.Send(epoch, metrics);
+//   }}));
+//
+// Thread-compatible: the loop calls it from one thread.
+#ifndef TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_
+#define TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "callbacks/callback.h"
+#include "callbacks/stopping/new_values.h"
+#include "trainer/control.h"
+#include "trainer/events.h"
+
+namespace trainyard {
+
+// One line on standard output.
+void PrintMetrics(int64_t epoch, const Metrics& metrics);
+
+struct LogMetricsOptions {
+  // Epochs count from 1. Not called without metrics.
+  std::function<void(int64_t epoch, const Metrics& metrics)> log = PrintMetrics;
+};
+
+class LogMetrics final : public Callback {
+ public:
+  // Throws std::invalid_argument, which names the option, for a bad one.
+  explicit LogMetrics(LogMetricsOptions options = {});
+
+  // After others: what they record at the end of an epoch is logged with it.
+  int priority() const override { return 100; }
+
+  void OnRunStart(const RunStart& e, Control&) override;
+  void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
+  void OnEpochEnd(const EpochEnd& e, Control&) override;
+  void OnRunEnd(const RunEnd& e, Control&) override;
+
+ private:
+  void Log(int64_t epoch, const Metrics& metrics);
+
+  LogMetricsOptions options_;
+  NewValues news_;
+  // Not training's, but recorded before its end: they wait for the epoch's.
+  Metrics waiting_;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_

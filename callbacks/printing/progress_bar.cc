@@ -1,0 +1,88 @@
+#include "callbacks/printing/progress_bar.h"
+
+#include <ATen/core/Tensor.h>
+
+#include "tracking/run_history.h"
+#include "trainer/data/batch.h"
+#include "trainer/task.h"
+
+namespace trainyard {
+namespace {
+
+// Waits for the device.
+ProgressDisplay::Values Read(const StepOutput& output) {
+  ProgressDisplay::Values values;
+  const auto add = [&](const std::string& name, const at::Tensor& value) {
+    if (!value.defined() || value.numel() != 1) return;
+    values.emplace_back(name, value.item<double>());
+  };
+  add("loss", output.loss);
+  for (const auto& [name, value] : output.metrics) add(name, value);
+  return values;
+}
+
+int64_t SamplesOf(const AnyBatch& batch, const StepState& state) {
+  return batch.size() * state.num_processes;
+}
+
+}  // namespace
+
+void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
+  const std::string label = "Epoch " + std::to_string(e.state.epoch + 1) + "/" +
+                            std::to_string(e.config.num_epochs);
+  Leave();
+  training_ = true;
+  epoch_ = label + " ";
+  display_.Begin(label, e.state.batch_idx, e.num_batches);
+}
+
+void ProgressBar::OnStepEnd(const StepEnd& e, Control&) {
+  if (display_.Count(SamplesOf(e.batch, e.state))) {
+    display_.Show(Read(e.output));
+  }
+}
+
+void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
+  training_ = false;
+  // The mean of the epoch says more than its last batch.
+  ProgressDisplay::Values values;
+  if (!e.history.Values("train_loss").empty()) {
+    values.emplace_back("loss", e.history.Latest("train_loss"));
+  }
+  display_.Finish(std::move(values));
+}
+
+void ProgressBar::OnEvalStart(const EvalStart& e, Control&) {
+  // What still runs outside of an epoch is an evaluation that failed.
+  if (!training_) display_.Leave();
+  display_.Begin(epoch_ + e.name, e.state.batch_idx, e.num_batches);
+}
+
+void ProgressBar::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
+  if (display_.Count(SamplesOf(e.batch, e.state))) {
+    display_.Show(Read(e.output));
+  }
+}
+
+void ProgressBar::OnEvalEnd(const EvalEnd& e, Control&) {
+  ProgressDisplay::Values values;
+  for (const auto& [name, value] : e.metrics) {
+    // The label has the evaluation's name.
+    const std::string prefix = e.name + "_";
+    values.emplace_back(
+        name.starts_with(prefix) ? name.substr(prefix.size()) : name, value);
+  }
+  display_.Finish(std::move(values));
+}
+
+void ProgressBar::OnRunEnd(const RunEnd&, Control&) {
+  Leave();
+  epoch_.clear();
+}
+
+void ProgressBar::Leave() {
+  training_ = false;
+  display_.Leave();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,181 @@
+#include "callbacks/printing/progress_bar.h"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "callbacks/callback_handler.h"
+#include "tracking/run_history.h"
+#include "trainer/data/batch.h"
+#include "trainer/task.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A run by hand: two epochs of 4 batches, one second each.
+class ProgressBarTest : public ::testing::Test {
+ protected:
+  ProgressBarTest() : output_(open_memstream(&text_, &size_)) {
+    setenv("LC_ALL", "C", 1);
+  }
+  ~ProgressBarTest() override {
+    std::fclose(output_);
+    free(text_);
+  }
+
+  ProgressBarOptions Options(bool terminal) {
+    return {.output = output_, .force_terminal = terminal, .clock = [this] {
+              return now_;
+            }};
+  }
+
+  std::string Written() {
+    std::fflush(output_);
+    const std::string all(text_, size_);
+    std::string written = all.substr(read_);
+    read_ = all.size();
+    return written;
+  }
+
+  void Step(const StepOutput& output) {
+    now_ += 1;
+    ++state_.batch_idx;
+    handler_.Fire(StepEnd{state_, batch_, output});
+  }
+
+  void EvalStep(const StepOutput& output) {
+    now_ += 1;
+    handler_.Fire(EvalStepEnd{state_, batch_, output});
+  }
+
+  const StepOutput output_of_step_{
+      .loss = at::full({}, 0.5),
+      .weight = 3,
+      .metrics = {{"accuracy", at::full({}, 0.75)}}};
+  const AnyBatch batch_{Example{at::ones({3}), at::ones({3})}};
+  const RunConfig config_{.num_epochs = 2};
+  const std::string eval_ = "eval";
+  StepState state_{.num_processes = 2};
+  InMemoryRunHistory history_;
+  Control control_;
+  CallbackHandler handler_{control_};
+  double now_ = 1000;
+  char* text_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* output_;
+  size_t read_ = 0;
+};
+
+TEST_F(ProgressBarTest, HeaderExample) {
+  ProgressBar& bar = handler_.Add(ProgressBar());
+  EXPECT_LT(bar.priority(), 0);
+  EXPECT_EQ(bar.name(), "ProgressBar");
+}
+
+TEST_F(ProgressBarTest, DrawsEpochsWithTheLossOfTheBatchAndClearsThem) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/true)));
+  state_.epoch = 1;
+  handler_.Fire(EpochStart{config_, state_, 4});
+  EXPECT_THAT(Written(), StartsWith("\rEpoch 2/2   0%"));
+  Step(output_of_step_);
+  // Six samples: both processes count.
+  EXPECT_THAT(Written(),
+              EndsWith("1/4  6.0 samples/s  ETA 0:03  loss 0.5000\x1b[K"));
+  history_.Update("train_loss", 0.25);
+  handler_.Fire(TrainEpochEnd{state_, history_});
+  EXPECT_EQ(Written(), "\r\x1b[K");
+}
+
+TEST_F(ProgressBarTest, DrawsEvaluationsOnTheSameLine) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/true)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(TrainEpochEnd{state_, history_});
+  Written();
+  now_ += 1;
+  handler_.Fire(EvalStart{state_, eval_, 2});
+  EXPECT_THAT(Written(), StartsWith("\rEpoch 1/2 eval   0%"));
+  EvalStep(output_of_step_);
+  EXPECT_THAT(Written(), HasSubstr("1/2"));
+  handler_.Fire(EvalEnd{state_, eval_, {}});
+  EXPECT_EQ(Written(), "\r\x1b[K");
+}
+
+TEST_F(ProgressBarTest, ClearsTheLineWhenARunStopsOrFails) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/true)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  Step(output_of_step_);
+  Written();
+  const std::string reason = "enough";
+  handler_.Fire(Stop{state_, reason});
+  EXPECT_EQ(Written(), "\r\x1b[K");
+
+  now_ += 1;
+  handler_.Fire(EpochStart{config_, state_, 4});
+  Written();
+  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kError, reason});
+  EXPECT_EQ(Written(), "\r\x1b[K");
+}
+
+TEST_F(ProgressBarTest, PlainLinesEndWithTheMeansOfThePass) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/false)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  for (int i = 0; i < 4; ++i) Step(output_of_step_);
+  history_.Update("train_loss", 0.25);
+  handler_.Fire(TrainEpochEnd{state_, history_});
+  EXPECT_EQ(
+      Written(),
+      "Epoch 1/2: 4/4 batches (100%), 6.0 samples/s, in 0:04, loss 0.2500\n");
+
+  state_.ResetEpoch();
+  handler_.Fire(EvalStart{state_, eval_, 2});
+  for (int i = 0; i < 2; ++i) EvalStep(output_of_step_);
+  handler_.Fire(
+      EvalEnd{state_, eval_, {{"eval_accuracy", 0.9}, {"eval_loss", 0.125}}});
+  EXPECT_EQ(Written(),
+            "Epoch 1/2 eval: 2/2 batches (100%), 6.0 samples/s, in 0:02, "
+            "accuracy 0.9000, loss 0.1250\n");
+}
+
+TEST_F(ProgressBarTest, AnEpochGoesOnAfterAnEvaluationWithinIt) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/true)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  Step(output_of_step_);
+  handler_.Fire(EvalStart{state_, eval_, 2});
+  for (int i = 0; i < 2; ++i) EvalStep(output_of_step_);
+  handler_.Fire(EvalEnd{state_, eval_, {}});
+  Written();
+  Step(output_of_step_);
+  EXPECT_THAT(Written(),
+              EndsWith("2/4  6.0 samples/s  ETA 0:02  loss 0.5000\x1b[K"));
+}
+
+TEST_F(ProgressBarTest, AnEvaluationOutsideOfARunHasNoEpoch) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/false)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  const std::string nothing;
+  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kFinished, nothing});
+  Written();
+  handler_.Fire(EvalStart{state_, eval_, 2});
+  handler_.Fire(EvalEnd{state_, eval_, {}});
+  EXPECT_THAT(Written(), StartsWith("eval: "));
+}
+
+TEST_F(ProgressBarTest, ReadsNoTensorThatItDoesNotDraw) {
+  handler_.Add(ProgressBar(Options(/*terminal=*/true)));
+  handler_.Fire(EpochStart{config_, state_, 4});
+  // A tensor with no memory behind it: reading it throws.
+  const StepOutput unreadable{.loss = at::ones({}, at::device(at::kMeta)),
+                              .weight = 3};
+  handler_.Fire(StepEnd{state_, batch_, unreadable});
+  EXPECT_THROW(Step(unreadable), CallbackError);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,56 @@
+// ProgressLine is one moment of a pass over data, and how it looks: as a bar of
+// a given width, or as a plain line for a log.
+//
+//   const ProgressLine line{.label = "Epoch 2/5", .done = 203, .total = 469,
+//                           .seconds = 3.2, .samples_per_second = 8200,
+//                           .values = {{"loss", 0.4123}}};
+//   DrawBar(line, {.width = 74});
+//   DescribeProgress(line);
+//
+//   Epoch 2/5  43% |███▍    |  203/469  8.20k samples/s  ETA 0:04  loss 0.4123
+//   Epoch 2/5: 203/469 batches (43%), 8.20k samples/s, ETA 0:04, loss 0.4123
+//
+// Thread-safe: value types.
+#ifndef TRAINYARD_CALLBACKS_PRINTING_PROGRESS_LINE_H_
+#define TRAINYARD_CALLBACKS_PRINTING_PROGRESS_LINE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard {
+
+struct ProgressLine {
+  std::string label;
+  // Batches.
+  int64_t done = 0;
+  int64_t total = 0;
+  // Since the pass began.
+  double seconds = 0;
+  // What of `done` was done in those seconds, unlike in a pass that was
+  // resumed. Negative: all.
+  int64_t timed = -1;
+  // 0 while it is not known.
+  double samples_per_second = 0;
+  // By name, the most important first.
+  std::vector<std::pair<std::string, double>> values = {};
+};
+
+struct BarStyle {
+  // Columns the bar may take, at most.
+  int width = 80;
+  // Bars in eighths of a column. Otherwise plain ASCII.
+  bool utf8 = true;
+};
+
+// Never wider than asked: what does not fit is left out, the least important
+// first.
+std::string DrawBar(const ProgressLine& line, const BarStyle& style);
+
+// One line without an end of line.
+std::string DescribeProgress(const ProgressLine& line);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_PRINTING_PROGRESS_LINE_H_

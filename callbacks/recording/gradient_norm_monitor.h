@@ -1,0 +1,44 @@
+// GradientNormMonitor records the 2-norm of the whole gradient, before it is
+// clipped: the mean and the maximum over the updates of an epoch, as
+// "grad_norm_mean" and "grad_norm_max".
+//
+//   trainer.Add(GradientNormMonitor(optimizer));
+//
+// The numbers stay on the device until the epoch has trained.
+//
+// Thread-compatible: the loop calls it from one thread.
+#ifndef TRAINYARD_CALLBACKS_RECORDING_GRADIENT_NORM_MONITOR_H_
+#define TRAINYARD_CALLBACKS_RECORDING_GRADIENT_NORM_MONITOR_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "callbacks/callback.h"
+#include "trainer/control.h"
+#include "trainer/events.h"
+
+namespace trainyard {
+
+class Optimizer;
+
+class GradientNormMonitor final : public Callback {
+ public:
+  // Borrows the optimizer.
+  explicit GradientNormMonitor(Optimizer& optimizer) : optimizer_(optimizer) {}
+
+  void OnEpochStart(const EpochStart& e, Control&) override;
+  void OnGradientsReady(const GradientsReady& e, Control&) override;
+  void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
+
+ private:
+  Optimizer& optimizer_;
+  // Of the epoch under way.
+  at::Tensor sum_;
+  at::Tensor max_;
+  int64_t count_ = 0;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_RECORDING_GRADIENT_NORM_MONITOR_H_

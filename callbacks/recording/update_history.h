@@ -1,0 +1,52 @@
+// UpdateHistory keeps in memory what every report of a run measured, by the
+// updates made: the history has one value per epoch, this one per report.
+//
+//   UpdateHistory& history = trainer.Add(UpdateHistory());
+//   trainer.Train({.report = Every(Updates(1)), …});
+//   for (const auto& [updates, loss] : history.Values("train_loss")) …
+//
+// A run that goes on from a checkpoint goes on with its values. For files, see
+// callbacks/recording:track.
+//
+// Thread-compatible: the loop calls it from one thread.
+#ifndef TRAINYARD_CALLBACKS_RECORDING_UPDATE_HISTORY_H_
+#define TRAINYARD_CALLBACKS_RECORDING_UPDATE_HISTORY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "callbacks/callback.h"
+#include "trainer/control.h"
+#include "trainer/events.h"
+#include "trainer/state.h"
+
+namespace trainyard {
+
+class UpdateHistory final : public Callback, public Stateful {
+ public:
+  // Updates made, and the value then.
+  using Series = std::vector<std::pair<int64_t, double>>;
+
+  // In name order.
+  std::vector<std::string> Names() const;
+  // Oldest first; none for a name that was never reported.
+  Series Values(const std::string& name) const;
+
+  void OnRunStart(const RunStart& e, Control&) override;
+  void OnReport(const Report& e, Control&) override;
+
+  State SaveState() const override;
+  void LoadState(const State& state) override;
+
+ private:
+  std::map<std::string, Series> series_;
+  // The next run is the rest of one that was saved.
+  bool goes_on_ = false;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_RECORDING_UPDATE_HISTORY_H_

@@ -1,0 +1,81 @@
+// LrCurve is the loss over a learning rate that grows from update to update:
+// what a finder measures, and what it concludes. Free of libtorch.
+//
+//   LrCurve curve({.min_lr = 1e-5, .max_lr = 1, .updates = 50});
+//   while (!curve.done()) curve.Add(Train(curve.next_lr()));
+//   curve.suggestion();      // where the loss falls fastest
+//
+// Thread-compatible.
+#ifndef TRAINYARD_CALLBACKS_WEIGHTS_LR_CURVE_H_
+#define TRAINYARD_CALLBACKS_WEIGHTS_LR_CURVE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct LrCurveOptions {
+  enum class Spacing { kExponential, kLinear };
+
+  // The range. REQUIRES: 0 < min_lr < max_lr.
+  double min_lr = 1e-7;
+  double max_lr = 10;
+  // Points of the range, both ends included. REQUIRES: >= 2.
+  int64_t updates = 100;
+  Spacing spacing = Spacing::kExponential;
+  // How much of its past the smoothed loss keeps. REQUIRES: 0 <= smoothing < 1.
+  double smoothing = 0.8;
+  // Ends when the smoothed loss is more than this many times the lowest one, or
+  // is not finite. REQUIRES: > 1.
+  double diverged = 4;
+};
+
+class LrCurve {
+ public:
+  struct Point {
+    double lr;
+    double loss;
+    double smoothed;
+  };
+
+  // Throws std::invalid_argument, which names the option, for a bad one.
+  explicit LrCurve(LrCurveOptions options = {});
+
+  // REQUIRES: not done.
+  double next_lr() const;
+  void Add(double loss);
+
+  // The range was walked through, or the loss diverged.
+  bool done() const { return diverged_ || size() == options_.updates; }
+  bool diverged() const { return diverged_; }
+
+  const std::vector<Point>& points() const { return points_; }
+
+  // The rate at which the loss falls fastest on its way to the lowest, by the
+  // logarithm of the rate (or the rate itself, if the spacing is linear);
+  // smoothed to both sides alike. None if there are too few points, or the loss
+  // never fell.
+  std::optional<double> suggestion() const;
+
+  // "lr,loss,smoothed" and a line per point.
+  std::string Csv() const;
+  // What a person looks at: at most 20 of the points, with a bar for the loss.
+  std::string Table() const;
+
+ private:
+  int64_t size() const { return static_cast<int64_t>(points_.size()); }
+  std::vector<double> Centred() const;
+  std::optional<size_t> SteepestPoint() const;
+
+  LrCurveOptions options_;
+  std::vector<Point> points_;
+  double mean_ = 0;  // biased towards 0 by the first points
+  double lowest_ = 0;
+  bool diverged_ = false;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_CALLBACKS_WEIGHTS_LR_CURVE_H_

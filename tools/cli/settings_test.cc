@@ -1,0 +1,79 @@
+#include "tools/cli/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "tools/testing/error_of.h"
+#include "trainer/train_unit.h"
+
+namespace trainyard {
+namespace {
+
+TEST(SettingsTest, HeaderExample) {
+  Settings settings({"--lr=3e-3", "--warmup_epochs=1"});
+  EXPECT_EQ(settings.Number("lr", 1), 3e-3);
+  EXPECT_EQ(settings.Length("warmup").value_or(Updates(0)), Epochs(1));
+  settings.CheckAllUsed("cosine");
+}
+
+TEST(SettingsTest, ReadsEveryKind) {
+  Settings settings({"--plain", "--off=false", "--text=a=b", "--whole=12",
+                     "--at_epochs=30,60.5", "--steps_updates=4,2",
+                     "--decay_updates=7"});
+  EXPECT_TRUE(settings.Flag("plain"));
+  EXPECT_FALSE(settings.Flag("off"));
+  EXPECT_FALSE(settings.Flag("absent"));
+  EXPECT_EQ(settings.Text("text", ""), "a=b");
+  EXPECT_EQ(settings.Integer("whole", 0), 12);
+  EXPECT_EQ(settings.List("at"), Epochs({30, 60.5}));
+  EXPECT_EQ(settings.List("steps"), Updates({2, 4}));
+  EXPECT_EQ(settings.Length("decay"), Updates(7));
+  settings.CheckAllUsed("test");
+}
+
+TEST(SettingsTest, AbsentOnesAreTheirDefaults) {
+  Settings settings({});
+  EXPECT_EQ(settings.Number("x", 2.5), 2.5);
+  EXPECT_EQ(settings.Integer("x", 3), 3);
+  EXPECT_EQ(settings.Text("x", "y"), "y");
+  EXPECT_EQ(settings.OptionalNumber("x"), std::nullopt);
+  EXPECT_EQ(settings.Length("x"), std::nullopt);
+  EXPECT_EQ(settings.List("x"), std::nullopt);
+  EXPECT_FALSE(settings.Has("x"));
+}
+
+TEST(SettingsTest, ErrorsNameTheSettingAndItsValue) {
+  EXPECT_EQ(ErrorOf([] { Settings({"lr=1"}); }),
+            "'lr=1' is not of the form --name=value");
+  EXPECT_EQ(ErrorOf([] { Settings({"--lr=1", "--lr=2"}); }),
+            "--lr is given twice");
+  for (const char* bad : {"", "x", "1x", "nan", "1e999"}) {
+    EXPECT_EQ(ErrorOf([=] {
+                Settings({"--lr=" + std::string(bad)}).Number("lr", 1);
+              }),
+              "--lr is '" + std::string(bad) + "', want a number");
+  }
+  EXPECT_EQ(ErrorOf([] { Settings({"--n=1.5"}).Integer("n", 1); }),
+            "--n is '1.5', want a whole number");
+  EXPECT_EQ(ErrorOf([] { Settings({"--f=maybe"}).Flag("f"); }),
+            "--f is 'maybe', want true or false");
+  EXPECT_EQ(
+      ErrorOf([] { Settings({"--w_updates=1", "--w_epochs=1"}).Length("w"); }),
+      "both --w_updates and --w_epochs are given");
+  EXPECT_EQ(ErrorOf([] { Settings({"--at_epochs=1,,2"}).List("at"); }),
+            "--at_epochs is '', want a number");
+}
+
+TEST(SettingsTest, AnUnusedSettingIsAnError) {
+  Settings settings({"--lr=1", "--gama=2"});
+  settings.Number("lr", 1);
+  settings.Number("gamma", 1);
+  EXPECT_EQ(ErrorOf([&] { settings.CheckAllUsed("step"); }),
+            "--gama is not a setting of step, which takes --gamma --lr");
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,113 @@
+#include "trainer/checkpoint/async_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <future>
+
+#include "trainer/checkpoint/testing/sample_checkpoint.h"
+#include "trainer/io/testing/file_system_wrapper.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Holds the writer before the manifest until it is let go, and fails then if
+// asked to.
+class GatedFiles final : public FileSystemWrapper {
+ public:
+  GatedFiles() : FileSystemWrapper(RealFileSystem()) {}
+
+  void KillPoint(std::string_view name) override {
+    if (name != "save.before_manifest") return;
+    reached_.set_value();
+    go_.get_future().wait();
+  }
+  int MakeFolder(const std::string& path) override {
+    return fails_ ? -EIO : FileSystemWrapper::MakeFolder(path);
+  }
+
+  void Reset() {
+    reached_ = {};
+    go_ = {};
+  }
+  std::promise<void> reached_;
+  std::promise<void> go_;
+  bool fails_ = false;
+};
+
+class AsyncCheckpointWriterTest : public ::testing::Test {
+ protected:
+  AsyncCheckpointWriterTest() {
+    auto store =
+        CheckpointStore::Open({.directory = TestFolder(), .files = &files_});
+    EXPECT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+
+  GatedFiles files_;
+  std::unique_ptr<CheckpointStore> store_;
+};
+
+TEST_F(AsyncCheckpointWriterTest, SavesTheStateOfTheMoment) {
+  AsyncCheckpointWriter writer(*store_);
+  std::vector<Checkpoint> saved;
+  for (const int64_t step : {1, 2, 3}) {
+    files_.Reset();
+    Checkpoint live = SampleCheckpoint(step);
+    ASSERT_TRUE(writer.Save(live).ok());
+    files_.reached_.get_future().wait();
+    EXPECT_TRUE(writer.busy());
+    // Training goes on while the thread writes.
+    for (auto& [group, tensors] : live.tensors) {
+      for (const NamedTensor& item : tensors) item.tensor.zero_();
+    }
+    files_.go_.set_value();
+    ASSERT_TRUE(writer.Wait().ok());
+    EXPECT_FALSE(writer.busy());
+    EXPECT_EQ(Describe(store_->Load(step)->checkpoint),
+              Describe(SampleCheckpoint(step)));
+  }
+  EXPECT_EQ(writer.skipped(), 0);
+}
+
+TEST_F(AsyncCheckpointWriterTest, AFailureIsToldOnceAtTheNextCall) {
+  AsyncCheckpointWriter writer(*store_);
+  files_.fails_ = true;
+  ASSERT_TRUE(writer.Save(SampleCheckpoint(1)).ok());
+  while (writer.busy()) std::this_thread::yield();
+  files_.fails_ = false;
+  const absl::Status earlier = writer.Save(SampleCheckpoint(2));
+  EXPECT_THAT(std::string(earlier.message()),
+              HasSubstr("the folder cannot be made"));
+  files_.reached_.get_future().wait();
+  files_.go_.set_value();
+  EXPECT_TRUE(writer.Wait().ok());
+  EXPECT_EQ(store_->Latest()->checkpoint.step, 2);
+}
+
+TEST_F(AsyncCheckpointWriterTest, AtMostOneIsInFlight) {
+  AsyncCheckpointWriter writer(
+      *store_, {.when_busy = AsyncCheckpointWriterOptions::Busy::kSkip});
+  ASSERT_TRUE(writer.Save(SampleCheckpoint(1)).ok());
+  files_.reached_.get_future().wait();
+  ASSERT_TRUE(writer.Save(SampleCheckpoint(2)).ok());
+  EXPECT_EQ(writer.skipped(), 1);
+  files_.go_.set_value();
+  EXPECT_TRUE(writer.Wait().ok());
+  EXPECT_EQ(store_->Latest()->checkpoint.step, 1);
+}
+
+TEST_F(AsyncCheckpointWriterTest, TheEndWaits) {
+  {
+    AsyncCheckpointWriter writer(*store_);
+    files_.go_.set_value();
+    ASSERT_TRUE(writer.Save(SampleCheckpoint(1)).ok());
+  }
+  EXPECT_EQ(store_->Latest()->checkpoint.step, 1);
+}
+
+}  // namespace
+}  // namespace trainyard

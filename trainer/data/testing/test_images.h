@@ -1,0 +1,19 @@
+// Makes image files for tests.
+#ifndef TRAINYARD_TRAINER_DATA_TESTING_TEST_IMAGES_H_
+#define TRAINYARD_TRAINER_DATA_TESTING_TEST_IMAGES_H_
+
+#include <string>
+
+#include "trainer/data/images/image.h"
+
+namespace trainyard {
+
+// An image of which every pixel has the given values.
+Image PlainImage(size_t height, size_t width, std::vector<uint8_t> pixel);
+
+std::string EncodePngForTest(const Image& image);
+std::string EncodeJpegForTest(const Image& image);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_DATA_TESTING_TEST_IMAGES_H_

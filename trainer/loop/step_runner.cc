@@ -1,0 +1,180 @@
+#include "trainer/loop/step_runner.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "trainer/events.h"
+
+namespace trainyard {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// REQUIRES: one number, on the CPU.
+double ValueOf(const at::Tensor& loss) {
+  return loss.scalar_type() == at::kFloat ? *loss.const_data_ptr<float>()
+                                          : loss.item<double>();
+}
+
+}  // namespace
+
+StepRunner::StepRunner(Parts parts, Clip clip, ScheduleSet* schedules)
+    : parts_(std::move(parts)), clip_(std::move(clip)), schedules_(schedules) {}
+
+StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
+                           int64_t all_samples) {
+  StepState& state = parts_.state;
+  if (state.batch_idx % state.grad_accum_steps == 0) {
+    window_.Start(std::min(state.grad_accum_steps, batches_left));
+    bad_loss_.reset();
+  }
+  is_boundary_ = state.IsGradAccumBoundary(batches_left == 1);
+  batch_ = &batch;
+  share_.reset();
+  batch_dropped_ = false;
+  update_dropped_ = false;
+  update_called_ = false;
+  updated_ = false;
+
+  parts_.callbacks.Fire(StepStart{state, batch});
+  StepOutput output;
+  parts_.backend.Forward([&] { output = parts_.task.TrainStep(batch, *this); });
+  if (!output.weight) output.weight = static_cast<double>(batch.size());
+  parts_.callbacks.Fire(LossEnd{state, batch, output});
+  if (!share_) parts_.task.BackwardStep(output, *this);
+  parts_.callbacks.Fire(BackwardEnd{state, output});
+  if (!update_called_) {
+    for (Optimizer* optimizer : parts_.optimizers) {
+      parts_.task.OptimizerStep(*optimizer, clip_, *this);
+    }
+  }
+  if (is_boundary_) {
+    parts_.backend.EndWindow();
+    dropped_in_a_row_ = update_dropped_ ? dropped_in_a_row_ + 1 : 0;
+  }
+
+  // The update is counted where it is made.
+  state.IncrementBatch(
+      {.batch_size = batch.size(), .all_samples = all_samples});
+  if (schedules_ != nullptr) schedules_->Step(StepOn::kBatch);
+  parts_.callbacks.Fire(StepEnd{state, batch, output});
+  return output;
+}
+
+State StepRunner::SaveState() const {
+  State state = window_.SaveState();
+  state.Set("reference", reference_);
+  state.Set("in_window", static_cast<int64_t>(in_window()));
+  state.Set("dropped_in_a_row", dropped_in_a_row_);
+  state.Set("bad_batch", bad_loss_ ? bad_loss_->batch : 0);
+  return state;
+}
+
+void StepRunner::LoadState(const State& state) {
+  window_.LoadState(state);
+  reference_ = state.Get<double>("reference");
+  is_boundary_ = state.Get<int64_t>("in_window") == 0;
+  bad_loss_.reset();
+  dropped_in_a_row_ = 0;
+  if (!state.Has("dropped_in_a_row")) return;  // saved by an earlier release
+  dropped_in_a_row_ = state.Get<int64_t>("dropped_in_a_row");
+  const auto bad_batch = state.Get<int64_t>("bad_batch");
+  if (bad_batch > 0) bad_loss_ = {.batch = bad_batch, .value = kNan};
+}
+
+void StepRunner::ForwardDone(const at::Tensor& outputs) {
+  parts_.callbacks.Fire(ForwardEnd{parts_.state, *batch_, outputs});
+}
+
+void StepRunner::CheckFinite(const at::Tensor& loss) {
+  const double value = loss.is_cpu() ? ValueOf(loss) : 0;
+  if (std::isfinite(value) && !parts_.callbacks.control().discard_requested()) {
+    return;
+  }
+  batch_dropped_ = true;
+  if (!bad_loss_) {
+    bad_loss_ = {.batch = parts_.state.batch_idx + 1, .value = value};
+  }
+}
+
+void StepRunner::Backward(const at::Tensor& loss,
+                          std::optional<double> weight) {
+  TORCH_CHECK_VALUE(loss.defined(), "Backward: there is no loss");
+  TORCH_CHECK_VALUE(loss.numel() == 1, "the loss is of shape ", loss.sizes(),
+                    "; it must be one number: take its mean()");
+  TORCH_CHECK_VALUE(loss.requires_grad(),
+                    "the loss has no gradient: nothing it was computed from "
+                    "requires one. Are the parameters frozen, or was it "
+                    "computed under NoGradGuard or from detached tensors?");
+  // Several losses of one batch are over the same records: they are counted
+  // once.
+  if (!share_) {
+    const auto size = static_cast<double>(batch_->size());
+    const double counted = weight.value_or(size);
+    TORCH_CHECK_VALUE(counted >= 0, "the weight of a batch is ", counted,
+                      "; it must be at least 0");
+    if (window_.empty()) reference_ = parts_.backend.ReferenceWeight(counted);
+    // Nothing to refer to: no batch of the window weighed anything so far.
+    share_ = reference_ > 0 ? window_.Add(counted, reference_) : 0;
+    masked_ = counted == 0 && size > 0;
+    if (masked_) {
+      parts_.backend.BackwardWithoutBatch(
+          {.sync = is_boundary_, .weight = bad_loss_ ? kNan : window_.total()});
+    }
+  }
+  // A mean over nothing is NaN, and so would be its gradients.
+  if (masked_) return;
+  CheckFinite(loss);
+  // The gradients will be dropped. Only other processes may wait for them.
+  if (bad_loss_ && !(is_boundary_ && parts_.backend.num_processes() > 1)) {
+    return;
+  }
+  parts_.backend.Backward(loss, {.share = *share_,
+                                 .sync = is_boundary_,
+                                 .weight = bad_loss_ ? kNan : window_.total()});
+}
+
+bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
+  TORCH_CHECK_VALUE(
+      std::find(parts_.optimizers.begin(), parts_.optimizers.end(),
+                &optimizer) != parts_.optimizers.end(),
+      "Update: the optimizer was not added, so that no checkpoint would have "
+      "its state; write AddOptimizer(\"name\", optimizer) in the task's "
+      "constructor");
+  update_called_ = true;
+  if (!is_boundary_) return false;
+  // A process whose loss is not finite weighs NaN, and so does the mean.
+  const double weight = bad_loss_ && parts_.backend.num_processes() == 1
+                            ? kNan
+                            : parts_.backend.FinishGradients(optimizer);
+  bool updated = false;
+  if (std::isnan(weight)) {
+    update_dropped_ = true;
+  } else if (weight > 0) {
+    // A window that weighs nothing on all ranks has no gradient to update with.
+    const double divisor = window_.divisor(weight);
+    parts_.callbacks.Fire(GradientsReady{parts_.state, divisor});
+    updated =
+        !parts_.callbacks.control().discard_requested() &&
+        parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
+  }
+  if (updated) {
+    // Several optimizers updated in one step are one update of the run.
+    if (!updated_) ++parts_.state.optimizer_step;
+    updated_ = true;
+    parts_.task.ScheduleStep(optimizer, *this);
+  }
+  parts_.callbacks.Fire(UpdateEnd{parts_.state, updated});
+  parts_.task.ZeroGradStep(optimizer);
+  return updated;
+}
+
+void StepRunner::StepSchedules(Optimizer& optimizer, StepOn on) {
+  if (schedules_ != nullptr) schedules_->Step(on, &optimizer);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,44 @@
+// Model is what a task trains, whatever it was made with: a torch::nn module
+// (NnModel), a TorchScript one (trainer/model/script_model.h), or one that was
+// exported from Python (trainer/exported/exported_model.h).
+//
+//   const std::shared_ptr<Model> model = NnModel(net.ptr());
+//   model->SetTraining(true);
+//
+// Thread-compatible.
+#ifndef TRAINYARD_TRAINER_MODEL_MODEL_H_
+#define TRAINYARD_TRAINER_MODEL_MODEL_H_
+
+#include <c10/core/Device.h>
+
+#include <memory>
+#include <vector>
+
+#include "trainer/model/named_tensor.h"
+
+namespace torch::nn {
+class Module;
+}  // namespace torch::nn
+
+namespace trainyard {
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // To training mode, or to evaluation mode.
+  virtual void SetTraining(bool training) = 0;
+
+  virtual void To(at::Device device) = 0;
+
+  // With the model's own names, in its own order. Share memory.
+  virtual std::vector<NamedTensor> Parameters() const = 0;
+  virtual std::vector<NamedTensor> Buffers() const = 0;
+};
+
+// Null for a null module.
+std::shared_ptr<Model> NnModel(std::shared_ptr<torch::nn::Module> module);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_MODEL_MODEL_H_

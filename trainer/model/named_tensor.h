@@ -1,0 +1,33 @@
+// NamedTensor is a tensor with the name that it is saved under: a parameter of
+// a model, a part of an optimizer's state, an entry of a file.
+//
+//   std::vector<NamedTensor> state = {{"weight/step", step}};
+//
+// Thread-compatible.
+#ifndef TRAINYARD_TRAINER_MODEL_NAMED_TENSOR_H_
+#define TRAINYARD_TRAINER_MODEL_NAMED_TENSOR_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+// The order of every list that is saved or compared.
+inline void SortByName(std::vector<NamedTensor>& tensors) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const NamedTensor& a, const NamedTensor& b) {
+              return a.name < b.name;
+            });
+}
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_MODEL_NAMED_TENSOR_H_
