@@ -28,9 +28,9 @@ std::string StateName(int rank, const char* ending) {
   return absl::StrFormat("state-r%05d.%s", rank, ending);
 }
 
-// Gradients in fp16 overflow now and then: their scaler drops them.
 bool MayHaveNan(const std::string& group, std::string_view name) {
-  return group == kStateGroup && name.starts_with("gradients/");
+  return group == kStateGroup &&
+         name.substr(0, name.find('/')) == kGradientsPart;
 }
 
 absl::StatusOr<pb::FileEntry> WriteTensors(
@@ -51,10 +51,9 @@ absl::StatusOr<pb::FileEntry> WriteTensors(
         absl::StatusOr<at::Tensor> host = HostBytes(*by_name[entry.name]);
         if (!host.ok()) return host.status();
         bytes = *std::move(host);
-        if (!MayHaveNan(group, entry.name) && HasNan(bytes)) {
-          return absl::FailedPreconditionError(absl::StrCat(
-              "tensor ", QuotedName(entry.name), " of ", QuotedName(group),
-              " contains NaN; the checkpoints before it stay"));
+        if (!MayHaveNan(group, entry.name)) {
+          const absl::Status sound = CheckNoNan(group, {entry.name, bytes});
+          if (!sound.ok()) return sound;
         }
         return bytes.const_data_ptr();
       });
@@ -72,7 +71,7 @@ uint64_t BytesOf(const NamedTensor& item) {
 
 // Writes this process's shard of a group and, as process 0, the index.
 absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
-                        const ShareOf& share, StepWriter& writer,
+                        const RankShare& share, StepWriter& writer,
                         std::vector<pb::FileEntry>& files) {
   const int count = NumShards(tensors, share.world_size);
   const std::vector<int> shards = WritersOf(tensors, share.world_size);
@@ -141,11 +140,8 @@ uint32_t OwnerOf(const pb::Manifest& manifest, uint32_t rank) {
   return first.value_or(0);
 }
 
-absl::Status SortByName(const std::string& group, Tensors& tensors) {
-  const auto less = [](const NamedTensor& a, const NamedTensor& b) {
-    return a.name < b.name;
-  };
-  std::sort(tensors.begin(), tensors.end(), less);
+absl::Status SortUnique(const std::string& group, Tensors& tensors) {
+  SortByName(tensors);
   const auto twice =
       std::adjacent_find(tensors.begin(), tensors.end(),
                          [](const NamedTensor& a, const NamedTensor& b) {
@@ -193,7 +189,7 @@ uint64_t SizeOf(const Checkpoint& checkpoint) {
 }
 
 absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
-    const Checkpoint& checkpoint, const ShareOf& share, StepWriter& writer) {
+    const Checkpoint& checkpoint, const RankShare& share, StepWriter& writer) {
   std::vector<pb::FileEntry> files;
   for (const auto& [group, tensors] : checkpoint.tensors) {
     if (!IsFileName(group) || group == kStateGroup) {
@@ -205,23 +201,23 @@ absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
     if (!written.ok()) return written;
   }
   const absl::StatusOr<std::string> states =
-      FormatStates(checkpoint.parts, share.save_uuid);
+      FormatStates(checkpoint.parts, writer.save_uuid());
   if (!states.ok()) return states.status();
   absl::StatusOr<pb::FileEntry> file = writer.WriteBytes(
-      StateName(share.process, "pb"), pb::FileEntry::STATES, *states);
+      StateName(share.global_rank, "pb"), pb::FileEntry::STATES, *states);
   if (!file.ok()) return file.status();
   files.push_back(*std::move(file));
   const Tensors tensors = StateTensors(checkpoint);
   if (!tensors.empty()) {
     std::vector<const NamedTensor*> all;
     for (const NamedTensor& item : tensors) all.push_back(&item);
-    file = WriteTensors(StateName(share.process, "safetensors"), kStateGroup,
+    file = WriteTensors(StateName(share.global_rank, "safetensors"), kStateGroup,
                         all, writer);
     if (!file.ok()) return file.status();
     files.push_back(*std::move(file));
   }
   for (pb::FileEntry& entry : files) {
-    entry.set_rank(static_cast<uint32_t>(share.process));
+    entry.set_rank(static_cast<uint32_t>(share.global_rank));
   }
   return files;
 }
@@ -265,7 +261,7 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
   if (!states.ok()) return states.status();
   absl::Status status = FillStates(*states, state_tensors);
   for (auto& [group, tensors] : checkpoint.tensors) {
-    if (status.ok()) status = SortByName(group, tensors);
+    if (status.ok()) status = SortUnique(group, tensors);
   }
   if (!status.ok()) {
     return absl::Status(status.code(),

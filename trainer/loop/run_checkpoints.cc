@@ -63,7 +63,8 @@ RunCheckpoints::RunCheckpoints(const CheckpointOptions& options,
   }
   store_ = OrThrow(CheckpointStore::Open({.directory = options_.directory,
                                           .keep = options_.keep,
-                                          .ranks = ranks_.get()}));
+                                          .ranks = ranks_ ? ranks_.get()
+                                                          : &SingleRank()}));
   if (options_.asynchronous) writer_.emplace(*store_);
 }
 

@@ -34,6 +34,8 @@ class StepWriter {
   StepWriter(std::string folder, std::string save_uuid,
              FileSystem& files = RealFileSystem());
 
+  const std::string& save_uuid() const { return save_uuid_; }
+
   // A safetensors file of the header's tensors, which need no places yet. On
   // the disk when it returns.
   absl::StatusOr<pb::FileEntry> WriteTensors(const std::string& name,

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "trainer/checkpoint/step_share.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
@@ -41,7 +42,7 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
 }
 
 absl::Status Snapshot::Take(const Checkpoint& checkpoint,
-                            const ShareOf& share) {
+                            const RankShare& share) {
   try {
     used_.clear();
     // Everything but tensors is small: copied as it is, then the tensors in it.

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/checkpoint/step_share.h"
+#include "trainer/checkpoint/rank_exchange.h"
 
 namespace trainyard {
 
@@ -24,7 +24,7 @@ class Snapshot {
   // In place of what was taken before. After an error (no memory) there is
   // none. Tensors that another process writes are not copied: they stay those
   // of the original.
-  absl::Status Take(const Checkpoint& checkpoint, const ShareOf& share = {});
+  absl::Status Take(const Checkpoint& checkpoint, const RankShare& share = {});
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
 
