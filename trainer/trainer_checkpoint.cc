@@ -8,8 +8,8 @@
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/parts/rng_state.h"
-#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/error_message.h"
+#include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 #include "trainer/state_tensor.h"
 #include "trainer/trainer.h"

@@ -15,7 +15,7 @@
 #include "finetuning/lora/adapter_config.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/io/atomic_file.h"
-#include "trainer/optim/named_state.h"
+#include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 
 namespace trainyard {
@@ -106,9 +106,7 @@ void SaveAdapters(const Lora& lora, const std::string& folder) {
               .target_modules = layers,
               .target_pattern = IsAmbiguous(lora) ? ExactPattern(layers) : "",
               .modules_to_save = lora.OtherTrainedLayers()});
-  AtomicFile file = OrThrow(AtomicFile::Create(ConfigPath(folder)));
-  OrThrow(file.Append(json.data(), json.size()));
-  OrThrow(file.Commit());
+  OrThrow(WriteFileAtomically(ConfigPath(folder), json));
 }
 
 LoraOptions AdapterOptions(const std::string& folder) {
@@ -154,11 +152,9 @@ void LoadAdapters(const std::string& folder, Lora& lora) {
   const std::vector<NamedTensor> own = PeftTensors(lora);
   const std::vector<NamedTensor> read =
       OrThrow(ReadSafetensors(TensorsPath(folder))).tensors;
-  const StateMismatch mismatch = CompareState(own, read);
-  TORCH_CHECK_VALUE(mismatch.empty(), "LoadAdapters: ", folder,
-                    " does not fit: ", mismatch.ToString());
-  const at::NoGradGuard no_gradients;
-  CopyState(own, read);
+  const absl::Status loaded = LoadTensors(read, own, TensorTypes::kConvert);
+  TORCH_CHECK_VALUE(loaded.ok(), "LoadAdapters: ", folder, ": ",
+                    std::string(loaded.message()));
 }
 
 }  // namespace trainyard

@@ -87,7 +87,7 @@ TEST_F(AsyncCheckpointWriterTest, NextCallReturnsTheErrorOnce) {
   files_.fails_ = false;
   const absl::Status earlier = writer.Save(SampleCheckpoint(2));
   EXPECT_THAT(std::string(earlier.message()),
-              HasSubstr("the folder cannot be made"));
+              HasSubstr("the folder cannot be created"));
   files_.reached_.get_future().wait();
   files_.go_.set_value();
   EXPECT_TRUE(writer.Wait().ok());

@@ -8,8 +8,8 @@
 
 #include "trainer/checkpoint/python_param_groups.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/input_file.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

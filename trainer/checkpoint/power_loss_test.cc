@@ -30,13 +30,13 @@ TEST(PowerLossTest, WhatWasAcknowledgedIsThereWheneverThePowerFails) {
     {
       FaultyFileSystem files(disk);
       const auto store = OpenStore(files);
-      files.EndAtCall(call);
+      files.StopAtCall(call);
       for (const int64_t step : {1, 2, 3, 4}) {
         if (!store->Save(SampleCheckpoint(step)).ok()) break;
         last = step;
         ++acknowledged;
       }
-      failed = files.happened();
+      failed = files.fault_fired();
     }
     disk.CutPower();
     const auto store = OpenStore(disk);

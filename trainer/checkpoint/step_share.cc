@@ -15,6 +15,7 @@
 #include "trainer/checkpoint/format/states.h"
 #include "trainer/checkpoint/parts/has_nan.h"
 #include "trainer/checkpoint/safetensors/safetensors_tensor.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {

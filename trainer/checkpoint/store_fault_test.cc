@@ -94,7 +94,7 @@ TEST_P(StoreErrorTest, EveryCallMayFail) {
         files.FailCall(0, 0);
         EXPECT_TRUE(store->Save(SampleCheckpoint(3)).ok()) << call;
       }
-      if (!files.happened() && saved) break;
+      if (!files.fault_fired() && saved) break;
     }
     EXPECT_EQ(OpenDescriptors(), descriptors) << "after call " << call;
     ExpectSound(folder, true);
@@ -115,9 +115,9 @@ TEST(StoreFaultTest, TheProcessMayEndBeforeEveryCall) {
     {
       FaultyFileSystem files(RealFileSystem());
       const auto store = OpenStore(folder, files);
-      files.EndAtCall(call);
+      files.StopAtCall(call);
       saved = store->Save(SampleCheckpoint(3)).ok();
-      ended = files.happened();
+      ended = files.fault_fired();
     }
     acknowledged += saved ? 1 : 0;
     ExpectSound(folder, saved);
@@ -139,9 +139,9 @@ TEST_P(StoreKillPointTest, LeavesOldOrNew) {
     {
       FaultyFileSystem files(RealFileSystem());
       const auto store = OpenStore(folder, files);
-      files.EndAt(GetParam(), nth);
+      files.StopAt(GetParam(), nth);
       saved = store->Save(SampleCheckpoint(3)).ok();
-      ended = files.happened();
+      ended = files.fault_fired();
     }
     if (!ended) {
       EXPECT_GT(nth, 1) << "the point is never reached";

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "trainer/checkpoint/safetensors/safetensors.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/error_message.h"
 #include "trainer/exported/graph_program.h"
 #include "trainer/exported/model_text.h"
 #include "trainer/exported/operands.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/json_reader.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

@@ -17,23 +17,6 @@ std::string SkipError(std::string_view text) {
   return std::string(json.status().message());
 }
 
-TEST(JsonReaderTest, HeaderExample) {
-  JsonReader json(R"({"lr": 0.1, "names": ["a", "b"]})");
-  double lr = 0;
-  std::string key;
-  json.BeginObject();
-  while (json.NextKey(key)) {
-    if (key == "lr") {
-      json.ReadDouble(lr);
-    } else {
-      json.Skip();
-    }
-  }
-  json.End();
-  EXPECT_TRUE(json.ok()) << json.status();
-  EXPECT_EQ(lr, 0.1);
-}
-
 TEST(JsonReaderTest, ReadsEveryKindOfValue) {
   JsonReader json(
       " [ 18446744073709551615 , -1.5e-3,\"a\\n\",true,false,null,{ } , "

@@ -7,10 +7,6 @@ namespace {
 
 using namespace std::string_literals;  // NOLINT: for strings with a zero byte
 
-TEST(JsonStringTest, HeaderExample) {
-  EXPECT_EQ(JsonQuoted("say \"ä\""), R"("say \"ä\"")");
-}
-
 TEST(JsonStringTest, EscapesOnlyWhatMustBe) {
   EXPECT_EQ(JsonQuoted("\b\f\n\r\t\\/\x7F\x1F\0"s), R"("\b\f\n\r\t\\/)"
                                                     "\x7F"

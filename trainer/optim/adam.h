@@ -8,7 +8,7 @@
 #ifndef TRAINYARD_TRAINER_OPTIM_ADAM_H_
 #define TRAINYARD_TRAINER_OPTIM_ADAM_H_
 
-#include "trainer/optim/list_optimizer.h"
+#include "trainer/optim/adam_base.h"
 #include "trainer/optim/param_groups.h"
 
 namespace trainyard {
@@ -27,14 +27,12 @@ struct AdamOptions {
   bool amsgrad = false;
 };
 
-class Adam final : public ListOptimizer {
+class Adam final : public AdamBase {
  public:
   explicit Adam(const ParamGroups& groups, const AdamOptions& options = {});
 
  private:
   void Update(Lists& lists) override;
-
-  bool amsgrad_;
 };
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@
 #ifndef TRAINYARD_TRAINER_OPTIM_ADAMW_H_
 #define TRAINYARD_TRAINER_OPTIM_ADAMW_H_
 
-#include "trainer/optim/list_optimizer.h"
+#include "trainer/optim/adam_base.h"
 #include "trainer/optim/param_groups.h"
 
 namespace trainyard {
@@ -28,14 +28,12 @@ struct AdamWOptions {
   bool amsgrad = false;
 };
 
-class AdamW final : public ListOptimizer {
+class AdamW final : public AdamBase {
  public:
   explicit AdamW(const ParamGroups& groups, const AdamWOptions& options = {});
 
  private:
   void Update(Lists& lists) override;
-
-  bool amsgrad_;
 };
 
 }  // namespace trainyard

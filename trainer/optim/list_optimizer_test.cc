@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/lbfgs.h"
 #include "trainer/optim/sgd.h"
@@ -120,6 +121,21 @@ TEST(ListOptimizerTest, StateIsNamedAndOnlyWhatThereIs) {
   for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("m/average", "m/rows", "m/step", "v/average",
                                  "v/step"));
+}
+
+TEST(ListOptimizerTest, RejectsAStateThatDoesNotFitAndKeepsItsOwn) {
+  AdamW optimizer({at::ones({2}).requires_grad_()});
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
+                optimizer.LoadState({{"0/exp_avg", at::ones({2})},
+                                     {"0/step", at::ones({1, 1})},
+                                     {"1/exp_avg", at::ones({2})}});
+              }),
+              HasSubstr("AdamW: the saved tensors do not fit:\n"
+                        "1 missing:\n  \"0/exp_avg_sq\"\n"
+                        "1 unexpected:\n  \"1/exp_avg\"\n"
+                        "1 different:\n  \"0/step\": saved as Float [1, 1], "
+                        "wanted as Float []"));
+  EXPECT_TRUE(at::equal(optimizer.State()[0].tensor, at::zeros({2})));
 }
 
 TEST(ListOptimizerTest, GradientsAreNotKeptAlive) {

@@ -7,7 +7,7 @@
 
 #include "trainer/checkpoint/format/frame.h"
 #include "trainer/checkpoint/format/wire_count.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/io/utf8.h"
 
 namespace trainyard {

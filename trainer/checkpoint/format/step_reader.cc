@@ -15,6 +15,7 @@
 #include "trainer/checkpoint/safetensors/safetensors_header.h"
 #include "trainer/io/crc32c.h"
 #include "trainer/io/input_file.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

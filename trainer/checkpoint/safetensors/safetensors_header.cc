@@ -13,6 +13,7 @@
 
 #include "trainer/io/json_reader.h"
 #include "trainer/io/json_string.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/io/utf8.h"
 
 namespace trainyard {

@@ -1,12 +1,13 @@
 #include "trainer/checkpoint/safetensors/safetensors_layout.h"
 
-#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -64,15 +65,6 @@ absl::Status CheckCover(const std::vector<SafetensorsEntry>& entries,
 }
 
 }  // namespace
-
-std::string QuotedName(std::string_view name) {
-  constexpr size_t kShown = 100;
-  const bool cut = name.size() > kShown;
-  return absl::StrCat("\"",
-                      absl::CHexEscape(absl::string_view(
-                          name.data(), cut ? kShown : name.size())),
-                      cut ? "\"..." : "\"");
-}
 
 absl::StatusOr<uint64_t> SafetensorsByteSize(
     SafetensorsDtype dtype, const std::vector<uint64_t>& shape) {

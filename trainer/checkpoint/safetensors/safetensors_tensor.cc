@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/io/quoted_name.h"
+
 namespace trainyard {
 namespace {
 

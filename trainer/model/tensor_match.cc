@@ -1,4 +1,4 @@
-#include "trainer/checkpoint/parts/tensor_match.h"
+#include "trainer/model/tensor_match.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -6,9 +6,8 @@
 
 #include <map>
 #include <string_view>
-#include <utility>
 
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -23,29 +22,18 @@ ByName IndexOf(const std::vector<NamedTensor>& tensors) {
   return index;
 }
 
-bool Matches(const at::Tensor& saved, const at::Tensor& wanted) {
+bool Matches(const at::Tensor& saved, const at::Tensor& wanted,
+             TensorTypes types) {
   return saved.sizes() == wanted.sizes() &&
-         saved.scalar_type() == wanted.scalar_type();
-}
-
-// Copies what is of one name and kind; returns how many.
-size_t CopyMatching(const ByName& saved,
-                    const std::vector<NamedTensor>& wanted) {
-  const c10::AutoGradMode no_gradients(false);
-  size_t copied = 0;
-  for (const NamedTensor& item : wanted) {
-    const auto from = saved.find(item.name);
-    if (from == saved.end() || !Matches(*from->second, item.tensor)) continue;
-    item.tensor.detach().copy_(*from->second);
-    ++copied;
-  }
-  return copied;
+         (types == TensorTypes::kConvert ||
+          saved.scalar_type() == wanted.scalar_type());
 }
 
 }  // namespace
 
 TensorDifferences CompareTensors(const std::vector<NamedTensor>& saved,
-                                 const std::vector<NamedTensor>& wanted) {
+                                 const std::vector<NamedTensor>& wanted,
+                                 TensorTypes types) {
   TensorDifferences differences;
   const ByName from = IndexOf(saved);
   const ByName to = IndexOf(wanted);
@@ -53,7 +41,7 @@ TensorDifferences CompareTensors(const std::vector<NamedTensor>& saved,
     const auto found = from.find(name);
     if (found == from.end()) {
       differences.missing.push_back(QuotedName(name));
-    } else if (!Matches(*found->second, *tensor)) {
+    } else if (!Matches(*found->second, *tensor, types)) {
       differences.different.push_back(
           absl::StrCat(QuotedName(name), ": saved as ", KindOf(*found->second),
                        ", wanted as ", KindOf(*tensor)));
@@ -92,25 +80,19 @@ std::string Describe(const TensorDifferences& differences) {
 }
 
 absl::Status LoadTensors(const std::vector<NamedTensor>& saved,
-                         const std::vector<NamedTensor>& wanted) {
-  const TensorDifferences differences = CompareTensors(saved, wanted);
+                         const std::vector<NamedTensor>& wanted,
+                         TensorTypes types) {
+  const TensorDifferences differences = CompareTensors(saved, wanted, types);
   if (!differences.none()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the saved tensors do not fit:\n", Describe(differences)));
   }
-  CopyMatching(IndexOf(saved), wanted);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<TensorDifferences> LoadMatchingTensors(
-    const std::vector<NamedTensor>& saved,
-    const std::vector<NamedTensor>& wanted) {
-  TensorDifferences differences = CompareTensors(saved, wanted);
-  if (CopyMatching(IndexOf(saved), wanted) == 0 && !wanted.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no saved tensor fits:\n", Describe(differences)));
+  const c10::AutoGradMode no_gradients(false);
+  const ByName from = IndexOf(saved);
+  for (const NamedTensor& item : wanted) {
+    item.tensor.detach().copy_(*from.at(item.name));
   }
-  return differences;
+  return absl::OkStatus();
 }
 
 }  // namespace trainyard
