@@ -1,4 +1,5 @@
-// Where and when a run saves itself, and whether it goes on from there.
+// CheckpointOptions says where and when a run saves checkpoints; Resume says
+// whether it continues from one.
 //
 //   trainer.Train({.data = train,
 //                  .checkpoint = {.directory = "run",

@@ -3,8 +3,8 @@
 // checkpoints elsewhere implements this interface and passes it as
 // CheckpointOptions::checkpointer.
 //
-//   const auto mine = std::make_shared<MyCheckpointer>();
-//   trainer.Train({.data = train, .checkpoint = {.checkpointer = mine}});
+//   absl::Status saved = checkpointer.Save(checkpoint);  // durable if OK
+//   absl::StatusOr<Restored> newest = checkpointer.Latest();
 //
 // trainer/checkpoint/testing/checkpointer_conformance.h tests an
 // implementation. One thread at a time calls it, but not always the same one:

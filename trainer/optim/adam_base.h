@@ -1,11 +1,9 @@
-// AdamBase is what Adam and AdamW share: fields, state and the call of ATen's
-// fused kernel. They differ in the kernel, i.e. in where weight decay goes.
+// AdamBase is the common base of Adam and AdamW: fields, state, and the call of
+// ATen's fused kernel. The two differ only in the kernel.
 //
-//   class Adam final : public AdamBase {
-//     …
-//    private:
-//     void Update(Lists& lists) override;
-//   };
+//   UpdateFused(lists, [](const auto&... arguments) {
+//     at::_fused_adamw_(arguments...);
+//   });
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_ADAM_BASE_H_

@@ -46,7 +46,7 @@ void ListOptimizer::AddLists(size_t group,
                       "\" has gaps in memory (strides ", param.tensor.strides(),
                       "); make it contiguous before training it");
   }
-  // Kernels take lists of one device and one type.
+  // Kernels need lists of one device and one type.
   std::map<std::pair<std::string, at::ScalarType>, size_t> index;
   for (const NamedTensor& param : params) {
     const auto [at, is_new] = index.try_emplace(
@@ -105,7 +105,7 @@ void ListOptimizer::FillSteps(Lists& lists) const {
 }
 
 void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
-  // Nothing here is differentiated: its layer of every operation is skipped.
+  // Nothing here is differentiated, so skip the autograd layer of all operations.
   const at::AutoDispatchBelowAutograd no_autograd;
   for (Lists& lists : lists_) {
     if (Collect(lists)) {

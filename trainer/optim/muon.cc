@@ -36,7 +36,7 @@ void Muon::CheckGroup(size_t, const ParamGroup& group) const {
   for (const NamedTensor& param : group.params) {
     TORCH_CHECK_VALUE(param.tensor.dim() == 2, "Muon: parameter \"", param.name,
                       "\" has shape ", param.tensor.sizes(),
-                      "; Muon trains matrices only");
+                      "; it must be a matrix");
   }
 }
 

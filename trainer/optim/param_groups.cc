@@ -45,7 +45,7 @@ ParamGroups::ParamGroups(std::vector<ParamGroup> groups)
       TORCH_CHECK_VALUE(
           tensors.insert(param.tensor.unsafeGetTensorImpl()).second,
           "ParamGroups: parameter \"", param.name,
-          "\" is there twice; a parameter belongs to one group");
+          "\" occurs twice; a parameter belongs to one group");
     }
   }
   TORCH_CHECK_VALUE(!names.empty(),

@@ -5,11 +5,6 @@
 namespace trainyard {
 namespace {
 
-TEST(SafetensorsDtypeTest, HeaderExample) {
-  EXPECT_EQ(DtypeName(SafetensorsDtype::kBF16), "BF16");
-  EXPECT_EQ(DtypeBits(SafetensorsDtype::kF4), 4U);
-}
-
 TEST(SafetensorsDtypeTest, NamesAndTypesAreOneToOne) {
   uint64_t last_bits = 0;
   for (int i = 0; i <= static_cast<int>(SafetensorsDtype::kU64); ++i) {

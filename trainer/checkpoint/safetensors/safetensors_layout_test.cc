@@ -26,14 +26,6 @@ std::string CheckError(std::vector<SafetensorsEntry> tensors, uint64_t size) {
   return Message(status);
 }
 
-TEST(SafetensorsLayoutTest, HeaderExample) {
-  SafetensorsHeader header;
-  header.tensors = {{.name = "w", .dtype = Dtype::kF32, .shape = {2, 3}}};
-  EXPECT_TRUE(LayOutTensors(header).ok());
-  EXPECT_EQ(header.tensors[0].begin, 0U);
-  EXPECT_EQ(header.tensors[0].end, 24U);
-}
-
 TEST(SafetensorsLayoutTest, WideElementsComeFirstThenNames) {
   SafetensorsHeader header{{{"z", Dtype::kU8, {1}},
                             {"b", Dtype::kF32, {3}},
