@@ -70,7 +70,7 @@ uint64_t BytesOf(const NamedTensor& item) {
   return item.tensor.defined() ? item.tensor.nbytes() : 0;
 }
 
-// Writes this process's shard of a group and, as process 0, the index.
+// Writes this rank's shard of a group and, on rank 0, the index.
 absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
                         const RankShare& share, StepWriter& writer,
                         std::vector<pb::FileEntry>& files) {
@@ -98,7 +98,7 @@ absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
   return absl::OkStatus();
 }
 
-// The tensors among the values of the parts.
+// Returns the values of the parts that are tensors.
 Tensors StateTensors(const Checkpoint& checkpoint) {
   Tensors tensors;
   for (const StateTensorName& name : TensorsOf(checkpoint.parts)) {
@@ -129,8 +129,8 @@ absl::Status ReadTensors(const StepReader& step, const pb::FileEntry& file,
   return absl::OkStatus();
 }
 
-// Whose parts a process reads: its own or, if they are not there, those of the
-// first process that has any.
+// The rank whose parts `rank` reads: itself or, if it has none, the first rank
+// that has any.
 uint32_t OwnerOf(const pb::Manifest& manifest, uint32_t rank) {
   std::optional<uint32_t> first;
   for (const pb::FileEntry& file : manifest.files()) {
@@ -154,7 +154,7 @@ absl::Status SortUnique(const std::string& group, Tensors& tensors) {
                                           QuotedName(group)));
 }
 
-// Puts tensors where the parts' states want them.
+// Inserts the tensors into the states of the parts.
 absl::Status FillStates(ParsedStates& states, const Tensors& tensors) {
   std::map<std::string_view, const at::Tensor*> by_name;
   for (const NamedTensor& item : tensors) by_name[item.name] = &item.tensor;
@@ -162,7 +162,7 @@ absl::Status FillStates(ParsedStates& states, const Tensors& tensors) {
     const auto found = by_name.find(name.Path());
     if (found == by_name.end()) {
       return absl::DataLossError(
-          absl::StrCat("the state lacks tensor ", QuotedName(name.Path())));
+          absl::StrCat("the state has no tensor ", QuotedName(name.Path())));
     }
     SetTensor(states.parts.at(name.part), name.value, *found->second);
   }
@@ -195,7 +195,7 @@ absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
   for (const auto& [group, tensors] : checkpoint.tensors) {
     if (!IsFileName(group) || group == kStateGroup) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "a group of tensors cannot be called ", QuotedName(group)));
+          QuotedName(group), " is not allowed as the name of a group of tensors"));
     }
     const absl::Status written =
         WriteGroup(group, tensors, share, writer, files);
@@ -252,7 +252,7 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
       states = ParseStates(*bytes);
       if (states.ok() && states->save_uuid != manifest.save_uuid()) {
         status = absl::DataLossError(absl::StrCat(
-            step.folder(), "/", file.name(), ": is not of this save"));
+            step.folder(), "/", file.name(), ": belongs to another save"));
       }
     } else {
       status = step.Verify(file);

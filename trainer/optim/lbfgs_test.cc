@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using Search = LBFGSOptions::Search;
 
-// Rosenbrock's valley, over neighbours: far from quadratic.
+// Rosenbrock's function over neighbouring elements: far from quadratic.
 class Valley {
  public:
   at::Tensor Loss() {
@@ -66,7 +66,7 @@ TEST(LBFGSTest, SameAsPythonWithLineSearch) {
                      {.max_iter = 4, .line_search = Search::kStrongWolfe});
 }
 
-TEST(LBFGSTest, LoadedStateGoesOnBitForBit) {
+TEST(LBFGSTest, LoadedStateContinuesBitForBit) {
   const LBFGSOptions options = {.max_iter = 3,
                                 .line_search = Search::kStrongWolfe};
   Valley valley, other;
@@ -85,7 +85,7 @@ TEST(LBFGSTest, LoadedStateGoesOnBitForBit) {
   EXPECT_TRUE(at::equal(valley.point, other.point));
 }
 
-TEST(LBFGSTest, RefusesAForeignState) {
+TEST(LBFGSTest, RejectsAStateThatDoesNotFit) {
   Valley valley;
   LBFGS optimizer({valley.point});
   optimizer.step(valley.Closure());
@@ -109,7 +109,7 @@ TEST(LBFGSTest, NeedsAClosure) {
   EXPECT_THROW(optimizer.StepDivided(at::ones({})), c10::ValueError);
 }
 
-TEST(LBFGSTest, RefusesBadOptionsByName) {
+TEST(LBFGSTest, RejectsBadOptionsByName) {
   ExpectRefused<LBFGS>(LBFGSOptions{.lr = -1}, "LBFGS: lr is -1");
   ExpectRefused<LBFGS>(LBFGSOptions{.max_iter = 0},
                        "LBFGS: max_iter is 0; it must be at least 1");

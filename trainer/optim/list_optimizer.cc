@@ -123,12 +123,12 @@ void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
         Run(some, divisor);
       }
     }
-    // Not kept alive here: ZeroGrad gives their memory back.
+    // Do not keep gradients alive: ZeroGrad must free their memory.
     lists.grads.assign(lists.params.size(), at::Tensor());
   }
 }
 
-// Fills in the gradients. True if all are there and all counters are equal.
+// Collects the gradients. Returns true if all exist and all counters are equal.
 bool ListOptimizer::Collect(Lists& lists) const {
   bool complete = true;
   for (size_t i = 0; i < lists.params.size(); ++i) {
@@ -151,7 +151,7 @@ bool ListOptimizer::Collect(Lists& lists) const {
       [first](const at::Tensor& step) { return HostScalar(step) == first; });
 }
 
-// The parameters with gradients, apart by their counters.
+// The indices of the parameters with gradients, grouped by their counters.
 std::vector<std::vector<size_t>> ListOptimizer::Parts(
     const Lists& lists) const {
   std::map<float, std::vector<size_t>> parts;
@@ -175,7 +175,7 @@ void ListOptimizer::Run(Lists& lists,
   if (!lists.steps.empty()) {
     if (lists.steps[0].is_cpu()) {
       // A kernel call per counter would take as long as the update of a small
-      // model.
+      // model, so write directly.
       for (const at::Tensor& step : lists.steps) HostScalar(step) += 1;
       lists.step = HostScalar(lists.steps[0]);
     } else {

@@ -32,7 +32,7 @@ class Plain final : public ListOptimizer {
   }
 };
 
-// Remembers how its parameters were handed to it.
+// Records the calls of Update.
 class Recorder final : public ListOptimizer {
  public:
   explicit Recorder(const ParamGroups& groups)
@@ -79,7 +79,7 @@ TEST(ListOptimizerTest, GradientsAreDividedOnRequest) {
   EXPECT_TRUE(at::equal(w, at::full({2}, 0.5F)));
 }
 
-TEST(ListOptimizerTest, AParameterWithoutGradientTakesNoPart) {
+TEST(ListOptimizerTest, SkipsParametersWithoutGradient) {
   const at::Tensor a = Parameter(), b = Parameter();
   Recorder optimizer({a, b});
   SetGradient(a, 1);
@@ -92,7 +92,7 @@ TEST(ListOptimizerTest, AParameterWithoutGradientTakesNoPart) {
                                            std::pair(3.0, 1)));
 }
 
-TEST(ListOptimizerTest, ParametersInStepShareACall) {
+TEST(ListOptimizerTest, ParametersWithEqualCountersShareACall) {
   const at::Tensor a = Parameter(), b = Parameter();
   Recorder optimizer({a, b});
   for (const at::Tensor& param : {a, b}) SetGradient(param, 1);
@@ -114,7 +114,7 @@ TEST(ListOptimizerTest, AListHasOneType) {
               ElementsAre(std::pair(1.0, 1), std::pair(1.0, 1)));
 }
 
-TEST(ListOptimizerTest, StateIsNamedAndOnlyWhatThereIs) {
+TEST(ListOptimizerTest, StateIsNamedAndLeavesOutUndefinedTensors) {
   const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
   const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
   std::vector<std::string> names;
@@ -157,7 +157,7 @@ TEST(ListOptimizerTest, AnUpdateIsSeenByAutograd) {
   EXPECT_THROW(loss.backward(), c10::Error);
 }
 
-// ATen's fused kernels on CPU take memory as it lies and would mix elements up.
+// ATen's fused kernels on the CPU ignore strides and would mix up elements.
 TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
   const at::Tensor rows = at::ones({2, 3}).requires_grad_();
   const at::Tensor columns = at::ones({3, 2}).t().requires_grad_();
@@ -173,7 +173,7 @@ TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
   EXPECT_TRUE(at::allclose(rows, columns, 1e-6, 1e-7));
 }
 
-TEST(ListOptimizerTest, FusedKernelsRefuseParametersWithGaps) {
+TEST(ListOptimizerTest, FusedKernelsRejectParametersWithGaps) {
   const at::Tensor gaps =
       at::ones({4, 4}).slice(1, 0, 2).detach().requires_grad_();
   try {
@@ -185,9 +185,9 @@ TEST(ListOptimizerTest, FusedKernelsRefuseParametersWithGaps) {
   }
 }
 
-// A run in which b joins after two updates of a, against runs of a and of b
-// alone.
-TEST(ListOptimizerTest, AnAddedGroupDisturbsNobody) {
+// Compares a run in which b is added after two updates of a with runs of a and
+// of b alone.
+TEST(ListOptimizerTest, AddGroupDoesNotAffectOtherGroups) {
   const at::Tensor a = Parameter(), b = Parameter();
   const at::Tensor only_a = Parameter(), only_b = Parameter();
   AdamW optimizer({{.params = {{"a", a}}}}, {.lr = 0.1});
@@ -217,7 +217,7 @@ TEST(ListOptimizerTest, AnAddedGroupDisturbsNobody) {
   EXPECT_FALSE(b.grad().defined());
 }
 
-TEST(ListOptimizerTest, AGroupThatDoesNotFitIsNotAdded) {
+TEST(ListOptimizerTest, RejectedGroupsAreNotAdded) {
   const at::Tensor a = Parameter(), b = Parameter();
   SGD optimizer({{.params = {{"a", a}}}}, {.momentum = 0.9, .nesterov = true});
   EXPECT_THROW(optimizer.AddGroup({.params = {{"again", a}}}), c10::ValueError);

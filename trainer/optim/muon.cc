@@ -40,7 +40,7 @@ void Muon::CheckGroup(size_t, const ParamGroup& group) const {
   }
 }
 
-// The matrix U V' of the singular value decomposition U S V', nearly.
+// Approximates U V' of the singular value decomposition U S V'.
 at::Tensor Muon::Orthogonal(const at::Tensor& matrix) const {
   const bool tall = matrix.size(0) > matrix.size(1);
   at::Tensor x = options_.bfloat16 ? matrix.to(at::kBFloat16) : matrix;

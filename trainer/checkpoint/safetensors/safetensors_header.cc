@@ -88,7 +88,7 @@ bool ReadEntry(JsonReader& json, SafetensorsEntry& entry) {
 
 bool ReadMetadata(JsonReader& json,
                   std::map<std::string, std::string>& metadata) {
-  // Rust's reader takes null for none.
+  // Rust's reader treats null as absent.
   if (json.ReadNull()) return true;
   std::string key;
   std::string value;

@@ -25,7 +25,7 @@ void SortByName(std::vector<SafetensorsEntry>& entries) {
             });
 }
 
-// The problem, or nothing.
+// Returns the problem, or an empty text.
 std::string NameThatComesTwice(const std::vector<SafetensorsEntry>& sorted) {
   const auto twice = std::adjacent_find(
       sorted.begin(), sorted.end(),
@@ -113,7 +113,7 @@ absl::Status CheckLayout(SafetensorsHeader& header, uint64_t data_size) {
   SortByName(tensors);
   const std::string twice = NameThatComesTwice(tensors);
   if (!twice.empty()) return absl::DataLossError(twice);
-  // Stable: tensors without bytes, which may share a place, stay sorted by
+  // Stable: tensors without bytes may have the same position and stay sorted by
   // name.
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const SafetensorsEntry& a, const SafetensorsEntry& b) {

@@ -40,7 +40,7 @@ TEST(SafetensorsLayoutTest, WideElementsComeFirstThenNames) {
   EXPECT_THAT(Names(header), ElementsAre("y", "a", "b", "none", "z"));
 }
 
-TEST(SafetensorsLayoutTest, RefusesToLayOutWhatCannotBe) {
+TEST(SafetensorsLayoutTest, RejectsInvalidTensors) {
   SafetensorsHeader twice{{{"a", Dtype::kU8, {1}}, {"a", Dtype::kF32, {3}}}};
   EXPECT_EQ(Message(LayOutTensors(twice)), "tensor \"a\" comes twice");
   SafetensorsHeader half{{{"a", Dtype::kF4, {3}}}};
@@ -61,7 +61,7 @@ TEST(SafetensorsLayoutTest, CountsBytes) {
   EXPECT_EQ(size(Dtype::kF6E2M3, {2}), UINT64_MAX);
   EXPECT_EQ(size(Dtype::kU8, {UINT64_MAX / 8}), UINT64_MAX / 8);
   EXPECT_EQ(size(Dtype::kU8, {UINT64_MAX / 8 + 1}), UINT64_MAX);
-  // Multiplied in the order of the shape, as Rust's reader does.
+  // Multiplies in the order of the shape, like Rust's reader.
   EXPECT_EQ(size(Dtype::kU8, {0, UINT64_MAX, 2}), 0U);
   EXPECT_EQ(size(Dtype::kU8, {UINT64_MAX, 2, 0}), UINT64_MAX);
 }

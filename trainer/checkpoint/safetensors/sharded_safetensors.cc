@@ -18,7 +18,7 @@
 namespace trainyard {
 namespace {
 
-// Far more than the names of any model take.
+// Far more than any model needs.
 constexpr uint64_t kMaxIndex = uint64_t{64} << 20;
 
 std::string FolderOf(const std::string& path) {
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<NamedTensor>> ReadByIndex(const std::string& path) {
   return tensors;
 }
 
-// Which file each tensor goes to: each is filled before the next is begun.
+// Assigns tensors to files: fills one file before the next.
 std::vector<int> FillShards(const std::vector<NamedTensor>& tensors,
                             uint64_t max_bytes) {
   std::vector<int> shards;

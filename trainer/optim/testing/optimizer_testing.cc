@@ -81,7 +81,7 @@ class Problem {
     return {};
   }
 
-  // The parameters of another problem, which goes on from here.
+  // Copies the parameters of another problem.
   void CopyFrom(const Problem& other) {
     const at::NoGradGuard no_gradients;
     generator_ = other.generator_;
@@ -113,8 +113,8 @@ class Problem {
   std::vector<Term> terms_;
 };
 
-// float64: every element within the tolerance of itself. float32: of the
-// tensor's largest, since an element near 0 is what larger ones left over.
+// float64: relative to each element. float32: relative to the largest element of
+// the tensor, because an element near 0 is the difference of larger ones.
 void ExpectNear(const at::Tensor& actual, const std::vector<double>& golden,
                 double tolerance, const std::string& what) {
   ASSERT_TRUE(actual.defined()) << what << " is not there";
@@ -155,7 +155,7 @@ void RunGolden(const OptimizerGoldenCase& golden, const MakeOptimizer& make,
     state[item.name] = item.tensor;
   }
   for (const auto& [name, values] : golden.state) {
-    // Not as much compared as a parameter: averages of noise are small.
+    // With a larger tolerance than parameters: averages of noise are small.
     ExpectNear(state[name], values, 10 * tolerance, name);
   }
 }
@@ -196,7 +196,7 @@ void ExpectSameState(const std::vector<NamedTensor>& a,
 }  // namespace
 
 void ExpectContractOf(const MakeOptimizer& make) {
-  // A power of two, so that dividing is exact.
+  // A power of two, so the division is exact.
   Problem plain = TestProblem(), divided = TestProblem();
   const auto small = make(plain.Groups({})), large = make(divided.Groups({}));
   for (int update = 0; update < 10; ++update) {
