@@ -1,5 +1,4 @@
-// CheckpointOptions says where and when a run saves checkpoints; Resume says
-// whether it continues from one.
+// Where and when a run saves itself, and whether it goes on from there.
 //
 //   trainer.Train({.data = train,
 //                  .checkpoint = {.directory = "run",
