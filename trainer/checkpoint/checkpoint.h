@@ -1,5 +1,5 @@
-// Checkpoint is the complete state of a run in memory: everything that is needed
-// to resume it as if it had never stopped.
+// Checkpoint is the complete state of a run in memory: everything that is
+// needed to resume it as if it had never stopped.
 //
 //   Checkpoint checkpoint{.step = 12000};
 //   checkpoint.tensors["model"] = NamedParameters(*model);
@@ -21,8 +21,8 @@
 namespace trainyard {
 
 struct Checkpoint {
-  // The position of the run. The step identifies the checkpoint: a later one with
-  // the same step replaces it. REQUIRES: >= 0.
+  // The position of the run. The step identifies the checkpoint: a later one
+  // with the same step replaces it. REQUIRES: >= 0.
   int64_t step = 0;
   int64_t epoch = 0;
   int64_t samples = 0;
@@ -35,8 +35,8 @@ struct Checkpoint {
   // All other state by part. The name of a part contains no slash. Tensors must
   // not contain NaN, except in the part "gradients".
   std::map<std::string, State> parts = {};
-  // The metrics of an evaluation of exactly these weights; retention by the best
-  // metric uses them. Empty if these weights were not evaluated.
+  // The metrics of an evaluation of exactly these weights; retention by the
+  // best metric uses them. Empty if these weights were not evaluated.
   std::map<std::string, double> metrics = {};
   // The settings of the run. They are compared when it is resumed.
   std::map<std::string, std::string> config = {};

@@ -11,9 +11,9 @@ namespace trainyard {
 
 absl::Status CheckSavable(const Checkpoint& checkpoint) {
   if (checkpoint.step < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the step of the checkpoint is ", checkpoint.step,
-        "; it must be at least 0"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the step of the checkpoint is ", checkpoint.step,
+                     "; it must be at least 0"));
   }
   for (const auto& [group, tensors] : checkpoint.tensors) {
     for (const NamedTensor& item : tensors) {

@@ -1,5 +1,5 @@
-// More than 11,000 damaged checkpoints: each is rejected with an error that names
-// one of its files.
+// More than 11,000 damaged checkpoints: each is rejected with an error that
+// names one of its files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -42,16 +42,14 @@ TEST_F(HeaderExamplesTest, Checkpoint) {
 }
 
 TEST_F(HeaderExamplesTest, OptimizerState) {
-  ASSERT_TRUE(
-      SaveOptimizerState("optimizer.safetensors", AdamW(*model)).ok());
+  ASSERT_TRUE(SaveOptimizerState("optimizer.safetensors", AdamW(*model)).ok());
   std::ofstream("optimizer.json")
       << R"({"format": "trainyard-optimizer-1", "param_groups": [
              {"params": ["weight", "bias"], "lr": 0.25, "weight_decay": 0}]})";
   const auto groups = ReadPythonParamGroups(
       "optimizer.json", NamedParameters(*model), {"lr", "weight_decay"});
   AdamW optimizer(*groups);
-  absl::Status loaded =
-      LoadOptimizerState("optimizer.safetensors", optimizer);
+  absl::Status loaded = LoadOptimizerState("optimizer.safetensors", optimizer);
   EXPECT_TRUE(loaded.ok()) << loaded;
   EXPECT_EQ(optimizer.Field(0, "lr"), 0.25);
 }

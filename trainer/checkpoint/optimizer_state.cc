@@ -21,8 +21,9 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   const absl::StatusOr<InputFile> file = InputFile::Open(path);
   if (!file.ok()) return file.status();
   if (file->size() > kMaxSettings) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": has ", file->size(), " bytes; it must have at most ", kMaxSettings));
+    return absl::DataLossError(absl::StrCat(path, ": has ", file->size(),
+                                            " bytes; it must have at most ",
+                                            kMaxSettings));
   }
   std::string text(file->size(), '\0');
   const absl::Status read = file->ReadAt(0, text.data(), text.size());

@@ -1,5 +1,5 @@
-// Keeps the state of an optimizer in a safetensors file, by parameter names. The
-// file can be exchanged with Python: see tools/convert/optimizer_state.py.
+// Keeps the state of an optimizer in a safetensors file, by parameter names.
+// The file can be exchanged with Python: see tools/convert/optimizer_state.py.
 //
 //   const auto groups = ReadPythonParamGroups(
 //       "optimizer.json", NamedParameters(*model), {"lr", "weight_decay"});
@@ -30,9 +30,10 @@ absl::Status SaveOptimizerState(const std::string& path,
 // then nothing has changed.
 absl::Status LoadOptimizerState(const std::string& path, Optimizer& optimizer);
 
-// Returns the groups of a Python optimizer over these parameters, with the values
-// of these fields as overrides. A field that the file lacks is not overridden.
-// Returns InvalidArgument if a parameter is unknown, in no group, or in two.
+// Returns the groups of a Python optimizer over these parameters, with the
+// values of these fields as overrides. A field that the file lacks is not
+// overridden. Returns InvalidArgument if a parameter is unknown, in no group,
+// or in two.
 absl::StatusOr<std::vector<ParamGroup>> ReadPythonParamGroups(
     const std::string& path, const std::vector<NamedTensor>& params,
     const std::vector<std::string>& fields);

@@ -1,5 +1,5 @@
-// The power fails at every call of a save, on a disk that loses all data that was
-// not synced.
+// The power fails at every call of a save, on a disk that loses all data that
+// was not synced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Parses the settings of a Python optimizer, as written by
-// tools/convert/optimizer_state.py: the parameters and the numbers of each group.
-// Free of libtorch.
+// tools/convert/optimizer_state.py: the parameters and the numbers of each
+// group. Free of libtorch.
 //
 //   {"format": "trainyard-optimizer-1",
 //    "param_groups": [{"params": ["w"], "lr": 0.1, "betas": [0.9, 0.999]}]}

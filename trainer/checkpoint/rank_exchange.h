@@ -25,6 +25,7 @@ class RankExchange {
   // writes to: rank 0 if all ranks share one folder, the first rank of the node
   // if each node has its own.
   virtual int leader() const { return 0; }
+  bool is_leader() const { return rank() == leader(); }
 
   // Returns what each rank passed, in rank order, or an error if a rank does
   // not call in time. Collective: all ranks must call it.

@@ -194,8 +194,9 @@ absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
   std::vector<pb::FileEntry> files;
   for (const auto& [group, tensors] : checkpoint.tensors) {
     if (!IsFileName(group) || group == kStateGroup) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          QuotedName(group), " is not allowed as the name of a group of tensors"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(QuotedName(group),
+                       " is not allowed as the name of a group of tensors"));
     }
     const absl::Status written =
         WriteGroup(group, tensors, share, writer, files);
@@ -212,8 +213,8 @@ absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
   if (!tensors.empty()) {
     std::vector<const NamedTensor*> all;
     for (const NamedTensor& item : tensors) all.push_back(&item);
-    file = WriteTensors(StateName(share.global_rank, "safetensors"), kStateGroup,
-                        all, writer);
+    file = WriteTensors(StateName(share.global_rank, "safetensors"),
+                        kStateGroup, all, writer);
     if (!file.ok()) return file.status();
     files.push_back(*std::move(file));
   }

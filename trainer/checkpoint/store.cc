@@ -41,17 +41,13 @@ absl::StatusOr<std::vector<pb::RankReport>> Agree(RankExchange& ranks,
   return reports;
 }
 
-bool IsLeader(const RankExchange& ranks) {
-  return ranks.rank() == ranks.leader();
-}
-
 // Checks that every rank sees a folder that its leader makes. Collective.
 absl::Status CheckSeen(const CheckpointStoreOptions& options,
                        RankExchange& ranks, RunFolder& folder) {
   if (ranks.world_size() == 1) return absl::OkStatus();
   pb::RankReport made;
   absl::StatusOr<std::string> probe = std::string();
-  if (IsLeader(ranks)) {
+  if (ranks.is_leader()) {
     probe = folder.Begin(0, 0);
     if (probe.ok()) made.set_folder(probe->substr(probe->rfind('/') + 1));
   }
@@ -71,7 +67,7 @@ absl::Status CheckSeen(const CheckpointStoreOptions& options,
     const auto all = Agree(ranks, seen, {});
     if (!all.ok()) seen = all.status();
   }
-  if (IsLeader(ranks) && probe.ok()) folder.Abandon(*probe);
+  if (ranks.is_leader() && probe.ok()) folder.Abandon(*probe);
   return seen;
 }
 
@@ -95,10 +91,10 @@ absl::StatusOr<std::string> CommonStep(
         absl::StrCat(directory, ": there is no checkpoint"));
   }
   if (!without.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        directory, ": there is no checkpoint on the node of rank", without,
-        ", but other nodes have ", first->folder(),
-        "; copy the folder of another node there"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory, ": there is no checkpoint on the node of rank",
+                     without, ", but other nodes have ", first->folder(),
+                     "; copy the folder of another node there"));
   }
   return first->folder();
 }
@@ -152,7 +148,7 @@ absl::StatusOr<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(
   RankExchange& ranks = *options.ranks;
   const bool writes = options.access == Access::kWrite;
   absl::StatusOr<RunFolder> folder = RunFolder::Open(
-      options.directory, IsLeader(ranks) ? options.access : Access::kRead,
+      options.directory, ranks.is_leader() ? options.access : Access::kRead,
       *options.files);
   std::vector<int> group = {ranks.rank()};
   if (writes) {
@@ -196,7 +192,7 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
                      checkpoint.step, "; it must be at least 0"));
   }
   RankExchange& ranks = *options_.ranks;
-  const bool commits = IsLeader(ranks);
+  const bool commits = ranks.is_leader();
 
   // The leader makes a temporary folder and tells the other ranks its name.
   pb::RankReport begin;
@@ -300,7 +296,7 @@ absl::StatusOr<Restored> CheckpointStore::Latest() {
   absl::StatusOr<Restored> restored = Restored();
   pb::RankReport chosen;
   chosen.set_leader(static_cast<uint32_t>(ranks.leader()));
-  if (IsLeader(ranks)) {
+  if (ranks.is_leader()) {
     restored = FindLatest();
     if (restored.ok()) {
       chosen.set_folder(restored->path.substr(restored->path.rfind('/') + 1));

@@ -124,8 +124,8 @@ TEST(StoreFaultTest, SurvivesAKillBeforeEveryCall) {
     ExpectSound(folder, saved);
     ASSERT_LT(call, 1000);
   }
-  std::cout << "killed before each of " << call - 2 << " calls; " << acknowledged
-            << " were acknowledged\n";
+  std::cout << "killed before each of " << call - 2 << " calls; "
+            << acknowledged << " were acknowledged\n";
   EXPECT_GT(call, 60);
   EXPECT_GT(acknowledged, 3) << "also while old ones are deleted";
 }

@@ -260,10 +260,9 @@ TEST(CheckpointStoreTest, RanksWriteAShareEachAndReadAll) {
       const absl::Status refused = store->Save(bad);
       EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
       EXPECT_THAT(Message(refused), HasSubstr("\"a/b\""));
-      for (const auto& restored :
-           {store->Latest(), store->Load(9),
-            LoadCheckpoint(store->PathOf(9), exchange),
-            LoadCheckpoint(folder, exchange)}) {
+      for (const auto& restored : {store->Latest(), store->Load(9),
+                                   LoadCheckpoint(store->PathOf(9), exchange),
+                                   LoadCheckpoint(folder, exchange)}) {
         ASSERT_TRUE(restored.ok()) << restored.status();
         EXPECT_EQ(Describe(restored->checkpoint),
                   Describe(CheckpointOfRank(rank)));

@@ -57,8 +57,7 @@ absl::Status AtomicFile::Commit() {
   const int renamed = RealFileSystem().Rename(file_.path(), path_);
   if (renamed < 0) {
     RealFileSystem().RemoveFile(file_.path());
-    return FileError(renamed,
-                     absl::StrCat(path_, ": cannot be renamed to"));
+    return FileError(renamed, absl::StrCat(path_, ": cannot be renamed to"));
   }
   return SyncFolder(FolderOf(path_));
 }

@@ -26,8 +26,8 @@ constexpr std::array<uint32_t, 256> MakeTable() {
 
 constexpr std::array<uint32_t, 256> kTable = MakeTable();
 
-// The product of two polynomials modulo Castagnoli's. The highest power is in the
-// lowest bit.
+// The product of two polynomials modulo Castagnoli's. The highest power is in
+// the lowest bit.
 constexpr uint32_t Multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;
   for (uint32_t power = uint32_t{1} << 31; power != 0; power >>= 1) {

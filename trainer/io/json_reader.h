@@ -1,6 +1,6 @@
-// JsonReader reads untrusted JSON text value by value, in the order of the text.
-// It builds nothing in memory and does not recurse. It is strict: UTF-8 only, no
-// comments, no trailing commas, no lone surrogates. Free of libtorch.
+// JsonReader reads untrusted JSON text value by value, in the order of the
+// text. It builds nothing in memory and does not recurse. It is strict: UTF-8
+// only, no comments, no trailing commas, no lone surrogates. Free of libtorch.
 //
 //   JsonReader json(R"({"lr": 0.1, "names": ["a", "b"]})");
 //   std::string key;

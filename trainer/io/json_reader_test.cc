@@ -95,7 +95,8 @@ TEST(JsonReaderTest, ErrorsNameTheProblemAndItsPosition) {
            Case{"[1] // one", "byte 4: unexpected text after the end"},
            Case{"\xEF\xBB\xBF{}", "byte 0: expected a number"},
            Case{"[\"\xFF\"]", "byte 2: not UTF-8"},
-           Case{std::string_view("{}\0", 3), "byte 2: unexpected text after the end"},
+           Case{std::string_view("{}\0", 3),
+                "byte 2: unexpected text after the end"},
        }) {
     EXPECT_EQ(SkipError(text), error) << text;
   }

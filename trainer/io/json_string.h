@@ -12,13 +12,14 @@
 
 namespace trainyard {
 
-// Returns the text as a JSON string, in quotes. Escapes only what JSON requires,
-// with the same spelling as Rust's serde_json. REQUIRES: `text` is UTF-8.
+// Returns the text as a JSON string, in quotes. Escapes only what JSON
+// requires, with the same spelling as Rust's serde_json. REQUIRES: `text` is
+// UTF-8.
 std::string JsonQuoted(std::string_view text);
 
-// Parses a string whose opening quote is just before `at`, and moves `at` behind
-// the closing quote. Returns an empty text, or an error (a literal); then `at`
-// is the position of the error. REQUIRES: `text` is UTF-8.
+// Parses a string whose opening quote is just before `at`, and moves `at`
+// behind the closing quote. Returns an empty text, or an error (a literal);
+// then `at` is the position of the error. REQUIRES: `text` is UTF-8.
 std::string_view TakeJsonString(std::string_view text, size_t& at,
                                 std::string& value);
 

@@ -39,8 +39,8 @@ class JsonWriter {
   // Writes "(not UTF-8)" for a text that is not UTF-8: JSON cannot hold it.
   void String(std::string_view text);
   void Int(int64_t value);
-  // Writes the shortest text that parses to the same double, or null for NaN and
-  // infinities: JSON cannot hold them.
+  // Writes the shortest text that parses to the same double, or null for NaN
+  // and infinities: JSON cannot hold them.
   void Number(double value);
   void Bool(bool value) { Raw(value ? "true" : "false"); }
   void Null() { Raw("null"); }

@@ -75,8 +75,8 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path,
 
 absl::Status OutputFile::Append(const void* data, size_t size) {
   if (file_ < 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path_, ": cannot be written to after Finish or after an error"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        path_, ": cannot be written to after Finish or after an error"));
   }
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
@@ -122,7 +122,8 @@ absl::Status SyncFolder(const std::string& folder, FileSystem& files) {
   files.Close(file);
   if (synced == 0) return absl::OkStatus();
   return FileError(
-      synced, absl::StrCat(folder, ": the folder cannot be synced to the disk"));
+      synced,
+      absl::StrCat(folder, ": the folder cannot be synced to the disk"));
 }
 
 }  // namespace trainyard

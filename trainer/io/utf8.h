@@ -1,5 +1,5 @@
-// Checks UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. Free of
-// libtorch.
+// Checks UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. Free
+// of libtorch.
 //
 //   if (ValidUtf8Prefix(name) != name.size()) return InvalidName(name);
 //

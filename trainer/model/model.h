@@ -1,6 +1,6 @@
 // Model is the interface of what a task trains: a torch::nn module (NnModel), a
-// TorchScript model (trainer/model/script_model.h), or a model that was exported
-// from Python (trainer/exported/exported_model.h).
+// TorchScript model (trainer/model/script_model.h), or a model that was
+// exported from Python (trainer/exported/exported_model.h).
 //
 //   const std::shared_ptr<Model> model = NnModel(net.ptr());
 //   model->SetTraining(true);

@@ -1,5 +1,5 @@
-// ScriptModel is a TorchScript model, as exported by Python. It is trained like a
-// model that was written in C++:
+// ScriptModel is a TorchScript model, as exported by Python. It is trained like
+// a model that was written in C++:
 //
 //   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
 //   AdamW optimizer({ParamGroup{.params = model->Parameters()}}, {.lr = 1e-3});
@@ -47,8 +47,8 @@ class ScriptModel final : public Model {
   std::unique_ptr<torch::jit::Module> module_;
 };
 
-// Loads a model to the CPU. Throws c10::ValueError, naming the file, if it cannot
-// be read.
+// Loads a model to the CPU. Throws c10::ValueError, naming the file, if it
+// cannot be read.
 std::shared_ptr<ScriptModel> LoadScript(const std::string& path);
 
 }  // namespace trainyard

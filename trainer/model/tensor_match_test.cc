@@ -70,9 +70,9 @@ TEST(TensorMatchTest, ConvertsTypesIfAsked) {
   EXPECT_EQ(wanted[0].tensor.scalar_type(), at::kFloat);
   EXPECT_EQ(wanted[0].tensor.sum().item<float>(), 6);
   // Shapes are never converted.
-  EXPECT_FALSE(LoadTensors({{"a", at::full({2, 1}, 3.0)}}, wanted,
-                           TensorTypes::kConvert)
-                   .ok());
+  EXPECT_FALSE(
+      LoadTensors({{"a", at::full({2, 1}, 3.0)}}, wanted, TensorTypes::kConvert)
+          .ok());
 }
 
 TEST(TensorMatchTest, ParametersKeepTheirMemoryAndRequireGradients) {

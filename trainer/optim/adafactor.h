@@ -1,5 +1,5 @@
-// Adafactor keeps mean squares per row and per column only: the state of an n by
-// m matrix has n + m numbers. Computes the same numbers as Python's
+// Adafactor keeps mean squares per row and per column only: the state of an n
+// by m matrix has n + m numbers. Computes the same numbers as Python's
 // torch.optim.Adafactor.
 //
 //   Adafactor optimizer(*model, {.lr = 1e-2});

@@ -26,9 +26,8 @@ void AdamW::Update(Lists& lists) {
     }
     return;
   }
-  UpdateFused(lists, [](const auto&... arguments) {
-    at::_fused_adamw_(arguments...);
-  });
+  UpdateFused(
+      lists, [](const auto&... arguments) { at::_fused_adamw_(arguments...); });
 }
 
 }  // namespace trainyard

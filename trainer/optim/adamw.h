@@ -1,7 +1,7 @@
-// AdamW (Adam with decoupled weight decay) on ATen's fused kernel, which updates
-// all parameters of a group in one call. If gradients are divided on the CPU it
-// uses the kernel of adamw_host.h. Computes the same numbers as Python's
-// torch.optim.AdamW(fused=True).
+// AdamW (Adam with decoupled weight decay) on ATen's fused kernel, which
+// updates all parameters of a group in one call. If gradients are divided on
+// the CPU it uses the kernel of adamw_host.h. Computes the same numbers as
+// Python's torch.optim.AdamW(fused=True).
 //
 //   AdamW optimizer(*model, {.lr = 3e-3});
 //

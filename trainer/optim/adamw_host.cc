@@ -36,9 +36,9 @@ Factors FactorsOf(const AdamWHostStep& step) {
           .size = static_cast<float>(-(step.lr / correction1))};
 }
 
-// Updates eight elements. Rounds like ATen's kernel, except that it multiplies by
-// reciprocals of constants where ATen divides: divisions would take as long as
-// all the rest.
+// Updates eight elements. Rounds like ATen's kernel, except that it multiplies
+// by reciprocals of constants where ATen divides: divisions would take as long
+// as all the rest.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void UpdateEight(
     float* param, const float* grad, float* mean, float* square,
     const Factors& by) {

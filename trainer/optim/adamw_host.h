@@ -1,6 +1,6 @@
-// The update of AdamW for float parameters on the CPU, including the division of
-// the gradients. Unlike ATen's fused kernel it does not write the gradients back
-// (an eighth of all memory traffic), and a small tensor costs no calls.
+// The update of AdamW for float parameters on the CPU, including the division
+// of the gradients. Unlike ATen's fused kernel it does not write the gradients
+// back (an eighth of all memory traffic), and a small tensor costs no calls.
 //
 //   if (CanUpdateAdamWOnHost(params)) {
 //     UpdateAdamWOnHost(param, grad, exp_avg, exp_avg_sq, step);

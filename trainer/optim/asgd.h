@@ -1,5 +1,5 @@
-// ASGD is averaged stochastic gradient descent: steps get smaller over time, and
-// the state has the average of each parameter since update t0, under
+// ASGD is averaged stochastic gradient descent: steps get smaller over time,
+// and the state has the average of each parameter since update t0, under
 // "<parameter>/ax". Computes the same numbers as Python's torch.optim.ASGD.
 //
 //   ASGD optimizer(*model, {.lr = 0.01, .t0 = 1000});

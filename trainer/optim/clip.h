@@ -41,8 +41,9 @@ std::string ToString(const Clip& clip);
 at::Tensor GradientNorm(const std::vector<at::Tensor>& gradients);
 
 // Returns the smallest number that is at least `divisor` and by which the
-// gradients, whose norm is `norm`, must be divided so that their norm is at most
-// `max_norm`. A scalar on the device of `norm`; does not wait for the device.
+// gradients, whose norm is `norm`, must be divided so that their norm is at
+// most `max_norm`. A scalar on the device of `norm`; does not wait for the
+// device.
 at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor,
                            double max_norm);
 

@@ -1,5 +1,5 @@
-// FieldSpec describes a field of an optimizer: a number among its options that a
-// group may override and a schedule may set, with the range of its initial
+// FieldSpec describes a field of an optimizer: a number among its options that
+// a group may override and a schedule may set, with the range of its initial
 // values.
 //
 //   const FieldSpec momentum{"momentum", 0.9, kBelowOne};

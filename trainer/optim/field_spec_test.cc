@@ -22,7 +22,8 @@ TEST(FieldSpecTest, HeaderExample) {
   const FieldSpec momentum{"momentum", 0.9, kBelowOne};
   EXPECT_THROW(
       {
-        momentum.Check("SGD", 1.5);  // throws, naming optimizer, field and value
+        momentum.Check("SGD",
+                       1.5);  // throws, naming optimizer, field and value
       },
       c10::ValueError);
 }

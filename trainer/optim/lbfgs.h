@@ -40,8 +40,8 @@ struct LBFGSOptions {
   int64_t max_iter = 20;
   // Evaluations of the loss per update. Unset: 5/4 of max_iter. REQUIRES: >= 1.
   std::optional<int64_t> max_eval = std::nullopt;
-  // An update ends when the largest gradient, or the change of the parameters or
-  // of the loss, is at most this. REQUIRES: >= 0.
+  // An update ends when the largest gradient, or the change of the parameters
+  // or of the loss, is at most this. REQUIRES: >= 0.
   double tolerance_grad = 1e-7;
   double tolerance_change = 1e-9;
   // Number of directions that are kept. REQUIRES: >= 1.

@@ -105,7 +105,8 @@ void ListOptimizer::FillSteps(Lists& lists) const {
 }
 
 void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
-  // Nothing here is differentiated, so skip the autograd layer of all operations.
+  // Nothing here is differentiated, so skip the autograd layer of all
+  // operations.
   const at::AutoDispatchBelowAutograd no_autograd;
   for (Lists& lists : lists_) {
     if (Collect(lists)) {

@@ -37,8 +37,8 @@ class ListOptimizer : public Optimizer {
  protected:
   using Tensors = std::vector<at::Tensor>;
 
-  // The parameters that one call updates. They have the same group, device, type
-  // and number of updates so far.
+  // The parameters that one call updates. They have the same group, device,
+  // type and number of updates so far.
   struct Lists {
     // The values of the group, in the order of the constructor's `fields`.
     const double* fields = nullptr;
@@ -59,7 +59,8 @@ class ListOptimizer : public Optimizer {
     // Update uses operations that respect strides. Gradients are divided
     // already.
     kForeach,
-    // Update uses an ATen kernel that divides the gradients and ignores strides.
+    // Update uses an ATen kernel that divides the gradients and ignores
+    // strides.
     // Gradients have the memory layout of their parameters.
     kFused,
   };
@@ -68,8 +69,8 @@ class ListOptimizer : public Optimizer {
                 const std::vector<FieldSpec>& fields,
                 Kernel kernel = Kernel::kForeach);
 
-  // Adds a tensor "<parameter>/<name>" to the state of each parameter: zeros like
-  // the parameter, or the result of `make`, which may be undefined for a
+  // Adds a tensor "<parameter>/<name>" to the state of each parameter: zeros
+  // like the parameter, or the result of `make`, which may be undefined for a
   // parameter that needs none. `make` is also called for groups that are added
   // later. For constructors.
   using MakeState = std::function<at::Tensor(const Lists&, const at::Tensor&)>;

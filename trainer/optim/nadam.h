@@ -25,8 +25,8 @@ struct NAdamOptions {
   double weight_decay = 0;
   // How fast momentum reaches beta1.
   double momentum_decay = 4e-3;
-  // True: weight decay reduces the parameter, as in AdamW. False: it is added to
-  // the gradient, as in Adam.
+  // True: weight decay reduces the parameter, as in AdamW. False: it is added
+  // to the gradient, as in Adam.
   bool decoupled_weight_decay = false;
 };
 

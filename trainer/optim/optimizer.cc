@@ -141,8 +141,9 @@ void Optimizer::AddGroup(const ParamGroup& group) {
 }
 
 void Optimizer::GroupAdded(const ParamGroup&) {
-  TORCH_CHECK_VALUE(false, name_,
-                    ": does not support AddGroup: create it with all parameters");
+  TORCH_CHECK_VALUE(
+      false, name_,
+      ": does not support AddGroup: create it with all parameters");
 }
 
 bool Optimizer::Trains(const at::Tensor& parameter) const {
@@ -190,7 +191,8 @@ double& Optimizer::Field(size_t group, std::string_view name) {
 }
 
 double Optimizer::InitialField(size_t group, std::string_view name) const {
-  const_cast<Optimizer*>(this)->Field(group, name);  // throws if there is no such field
+  const_cast<Optimizer*>(this)->Field(
+      group, name);  // throws if there is no such field
   auto& options = const_cast<torch::optim::OptimizerOptions&>(
       param_groups()[group].options());
   return static_cast<FieldOptions&>(options).Initial(name);

@@ -10,8 +10,8 @@ namespace trainyard {
 namespace {
 
 // Splits each group by the number that `choose` returns for its parameters, in
-// the order in which the numbers first occur. The `overrides` of a number replace
-// those of the group.
+// the order in which the numbers first occur. The `overrides` of a number
+// replace those of the group.
 ParamGroups Split(const ParamGroups& groups,
                   const std::function<size_t(const NamedTensor&)>& choose,
                   const std::vector<std::map<std::string, double>>& overrides) {

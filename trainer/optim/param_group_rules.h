@@ -21,8 +21,8 @@ namespace trainyard {
 
 bool MatchesGlob(std::string_view name, std::string_view pattern);
 
-// Sets weight_decay to 0 for parameters with fewer than two dimensions. These are
-// biases and the weights of norms; decay does not regularise them.
+// Sets weight_decay to 0 for parameters with fewer than two dimensions. These
+// are biases and the weights of norms; decay does not regularise them.
 ParamGroups NoDecayForBiasAndNorm(const ParamGroups& groups);
 
 struct NameRule {
@@ -31,8 +31,8 @@ struct NameRule {
 };
 
 // Adds the overrides of the first rule whose pattern matches the parameter's
-// name; they replace earlier overrides of the same field. Throws c10::ValueError,
-// naming the pattern, if a rule applies to no parameter.
+// name; they replace earlier overrides of the same field. Throws
+// c10::ValueError, naming the pattern, if a rule applies to no parameter.
 ParamGroups OverrideByName(const ParamGroups& groups,
                            const std::vector<NameRule>& rules);
 

@@ -22,8 +22,8 @@ struct RAdamOptions {
   double eps = 1e-8;
   // Applied as decoupled_weight_decay says.
   double weight_decay = 0;
-  // True: weight decay reduces the parameter, as in AdamW. False: it is added to
-  // the gradient, as in Adam.
+  // True: weight decay reduces the parameter, as in AdamW. False: it is added
+  // to the gradient, as in Adam.
   bool decoupled_weight_decay = false;
 };
 

@@ -21,8 +21,8 @@ struct RMSpropOptions {
   double eps = 1e-8;
   // The parameter times this is added to its gradient.
   double weight_decay = 0;
-  // Factor of the previous direction. A group that starts with 0 has no buffers,
-  // so its momentum must stay 0.
+  // Factor of the previous direction. A group that starts with 0 has no
+  // buffers, so its momentum must stay 0.
   double momentum = 0;
   // Divide by the standard deviation instead of the root mean square.
   bool centered = false;

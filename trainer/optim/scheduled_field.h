@@ -1,6 +1,6 @@
-// ScheduledField applies schedules to one field of an optimizer: one schedule to
-// all groups, or one to each. A schedule starts from the initial value of the
-// group. A group that is added later gets the schedule of the last group.
+// ScheduledField applies schedules to one field of an optimizer: one schedule
+// to all groups, or one to each. A schedule starts from the initial value of
+// the group. A group that is added later gets the schedule of the last group.
 //
 //   ScheduledField lr(optimizer, "lr", Cosine(), run);
 //   lr.Apply(update);  // before update number `update`, counted from 0

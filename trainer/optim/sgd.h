@@ -15,8 +15,8 @@ namespace trainyard {
 struct SGDOptions {
   // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-3;
-  // Factor of the previous direction. A group that starts with 0 has no buffers,
-  // so its momentum must stay 0.
+  // Factor of the previous direction. A group that starts with 0 has no
+  // buffers, so its momentum must stay 0.
   double momentum = 0;
   // The gradient is added to the direction with weight 1 - dampening.
   // REQUIRES: < 1, and 0 with nesterov.

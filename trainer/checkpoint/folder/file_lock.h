@@ -1,5 +1,5 @@
-// FileLock keeps other processes out while it lives. The kernel releases it when
-// the process ends, however that happens. Free of libtorch.
+// FileLock keeps other processes out while it lives. The kernel releases it
+// when the process ends, however that happens. Free of libtorch.
 //
 //   absl::StatusOr<FileLock> lock = FileLock::Take("run/LOCK");
 //   if (!lock.ok()) return lock.status();  // Unavailable, and who has it

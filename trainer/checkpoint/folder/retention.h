@@ -5,8 +5,8 @@
 //     Remove(step.path);
 //   }
 //
-// The newest checkpoint is always kept, and so is the best one if `best` is set:
-// no options leave a folder empty. Thread-safe.
+// The newest checkpoint is always kept, and so is the best one if `best` is
+// set: no options leave a folder empty. Thread-safe.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FOLDER_RETENTION_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FOLDER_RETENTION_H_
 
@@ -24,8 +24,8 @@ namespace trainyard {
 struct StepInfo {
   int64_t step = 0;
   int64_t epoch = 0;
-  // Counts saves. Checkpoints are ordered by it, because steps and clocks may go
-  // back.
+  // Counts saves. Checkpoints are ordered by it, because steps and clocks may
+  // go back.
   int64_t sequence = 0;
   // Bytes of all files except the manifest.
   uint64_t bytes = 0;

@@ -90,10 +90,10 @@ TEST(RetentionTest, TheNewestAndTheBestSurviveAnyHistory) {
                       : std::optional<int>(1 + static_cast<int>(random() % 3)),
           .best = static_cast<int>(random() % 2),
           .metric = "loss",
-          .every = random() % 4 == 0 ? std::nullopt
-                                     : std::optional<int64_t>(
-                                           1 + static_cast<int64_t>(
-                                                   random() % 3))};
+          .every = random() % 4 == 0
+                       ? std::nullopt
+                       : std::optional<int64_t>(
+                             1 + static_cast<int64_t>(random() % 3))};
       std::erase_if(kept, [step](const StepInfo& info) {
         return info.step == step;  // replaced
       });

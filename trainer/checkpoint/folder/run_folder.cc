@@ -75,7 +75,8 @@ absl::Status RunFolder::MakeFolders() {
 absl::StatusOr<RunFolder> RunFolder::Open(const std::string& directory,
                                           Access access, FileSystem& files) {
   if (directory.empty()) {
-    return absl::InvalidArgumentError("the checkpoint folder has an empty path");
+    return absl::InvalidArgumentError(
+        "the checkpoint folder has an empty path");
   }
   RunFolder run(directory, files);
   if (access == Access::kRead) return run;
@@ -149,7 +150,8 @@ absl::StatusOr<RunFolder::Listing> RunFolder::List() {
 absl::StatusOr<std::string> RunFolder::Begin(int64_t step, uint64_t bytes) {
   uint64_t free = 0;
   const int known = files_->FreeBytes(directory_, free);
-  if (known < 0) return Error(known, directory_, "cannot tell how much space is free");
+  if (known < 0)
+    return Error(known, directory_, "cannot tell how much space is free");
   if (free < bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         directory_, ": the disk is full: the checkpoint of step ", step,
@@ -211,7 +213,8 @@ absl::StatusOr<std::string> RunFolder::Quarantine(const std::string& path) {
   }
   std::string to = absl::StrCat(folder, "/", name, ".", HexOf(NewUuid()));
   const int renamed = files_->RenameNew(path, to);
-  if (renamed < 0) return Error(renamed, path, "cannot be moved to quarantine/");
+  if (renamed < 0)
+    return Error(renamed, path, "cannot be moved to quarantine/");
   const absl::Status synced = SyncFolder(directory_, *files_);
   if (!synced.ok()) return synced;
   return to;

@@ -1,6 +1,6 @@
-// RunFolder is the folder with the checkpoints of a run. It lists them, and lets
-// a checkpoint appear and disappear as a whole. Only one process may write to
-// it. Free of libtorch.
+// RunFolder is the folder with the checkpoints of a run. It lists them, and
+// lets a checkpoint appear and disappear as a whole. Only one process may write
+// to it. Free of libtorch.
 //
 //   absl::StatusOr<RunFolder> run = RunFolder::Open("run", Access::kWrite);
 //   if (!run.ok()) return run.status();
@@ -60,7 +60,8 @@ class RunFolder {
   // Deletes the temporary folder. Errors are ignored.
   void Abandon(const std::string& temporary);
 
-  // Atomically unpublishes the checkpoint (by a rename), then deletes its files.
+  // Atomically unpublishes the checkpoint (by a rename), then deletes its
+  // files.
   absl::Status Remove(const std::string& path);
   // Moves the checkpoint to quarantine/ and returns its new path.
   absl::StatusOr<std::string> Quarantine(const std::string& path);

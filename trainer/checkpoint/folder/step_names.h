@@ -25,8 +25,8 @@ struct WriterId {
 
 WriterId ThisWriter();
 
-// Returns true if the writer has certainly ended. False for a process on another
-// machine.
+// Returns true if the writer has certainly ended. False for a process on
+// another machine.
 bool HasEnded(const WriterId& writer, const WriterId& self);
 
 // REQUIRES: step >= 0.

@@ -46,7 +46,8 @@ absl::StatusOr<std::string_view> Unframed(std::string_view magic,
                      file.size() < kAround ? "few" : "many"));
   }
   if (file.substr(0, magic.size()) != magic) {
-    return absl::DataLossError("does not begin with the magic bytes of its kind");
+    return absl::DataLossError(
+        "does not begin with the magic bytes of its kind");
   }
   const uint64_t length = Uint32At(file, magic.size());
   if (length != file.size() - kAround) {

@@ -47,7 +47,8 @@ absl::Status CheckTensors(const pb::FileEntry& file) {
   uint64_t end = 0;
   for (const pb::TensorEntry& tensor : file.tensors()) {
     const std::string& name = tensor.name();
-    if (name.size() > kMaxTensorName) return Bad("has a tensor name that is too long", in);
+    if (name.size() > kMaxTensorName)
+      return Bad("has a tensor name that is too long", in);
     if (ValidUtf8Prefix(name) != name.size()) {
       return Bad("has a tensor name that is not UTF-8", in);
     }
@@ -61,7 +62,8 @@ absl::Status CheckTensors(const pb::FileEntry& file) {
     }
     end = tensor.offset() + tensor.size();
   }
-  if (end != 0 && end != file.size()) return Bad("has bytes that belong to no tensor", in);
+  if (end != 0 && end != file.size())
+    return Bad("has bytes that belong to no tensor", in);
   return absl::OkStatus();
 }
 

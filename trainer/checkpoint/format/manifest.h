@@ -35,8 +35,9 @@ absl::StatusOr<std::string> FormatManifest(const pb::Manifest& manifest);
 // FailedPrecondition for one in a newer format.
 absl::StatusOr<pb::Manifest> ParseManifest(std::string_view file);
 
-// Whether a file of a checkpoint may have this name: [A-Za-z0-9_][A-Za-z0-9._-]*,
-// at most 255 bytes. Such a name cannot refer to another folder.
+// Whether a file of a checkpoint may have this name:
+// [A-Za-z0-9_][A-Za-z0-9._-]*, at most 255 bytes. Such a name cannot refer to
+// another folder.
 bool IsFileName(std::string_view name);
 
 }  // namespace trainyard

@@ -111,7 +111,8 @@ std::vector<int> SplitBySize(const std::vector<uint64_t>& sizes, int count) {
   std::vector<int> shard(sizes.size(), 0);
   for (const size_t tensor : order) {
     const auto least = std::min_element(load.begin(), load.end());
-    // Plus one byte, so that empty tensors are spread too and no shard is empty.
+    // Plus one byte, so that empty tensors are spread too and no shard is
+    // empty.
     *least += sizes[tensor] + 1;
     shard[tensor] = static_cast<int>(least - load.begin());
   }

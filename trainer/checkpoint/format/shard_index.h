@@ -36,8 +36,8 @@ std::string ShardIndexName(std::string_view group);
 
 std::string FormatShardIndex(const ShardIndex& index);
 
-// Returns DataLoss, with the reason, for an invalid index, e.g. one with a tensor
-// twice or with a file name that refers to another folder.
+// Returns DataLoss, with the reason, for an invalid index, e.g. one with a
+// tensor twice or with a file name that refers to another folder.
 absl::StatusOr<ShardIndex> ParseShardIndex(std::string_view json);
 
 // Assigns each tensor to one of `count` shards of about the same size. `sizes`

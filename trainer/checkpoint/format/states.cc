@@ -77,8 +77,8 @@ absl::StatusOr<std::string> FormatStates(const PartStates& parts,
   states.set_save_uuid(save_uuid);
   for (const auto& [name, state] : parts) {
     if (!IsPartName(name)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(QuotedName(name), " is not allowed as the name of a part"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          QuotedName(name), " is not allowed as the name of a part"));
     }
     pb::PartState& part = *states.add_parts();
     part.set_name(name);

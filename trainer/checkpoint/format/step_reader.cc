@@ -162,8 +162,7 @@ absl::Status StepReader::Verify(const pb::FileEntry& file) const {
         absl::StrCat(path, ": ", states.status().message()));
   }
   if (states->save_uuid == manifest_.save_uuid()) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(path, ": belongs to another save"));
+  return absl::DataLossError(absl::StrCat(path, ": belongs to another save"));
 }
 
 absl::Status StepReader::VerifyAll() const {

@@ -1,6 +1,6 @@
-// StepReader reads the folder of a committed checkpoint. It checks names, sizes,
-// headers against the manifest, and every byte against its checksum. Free of
-// libtorch.
+// StepReader reads the folder of a committed checkpoint. It checks names,
+// sizes, headers against the manifest, and every byte against its checksum.
+// Free of libtorch.
 //
 //   absl::StatusOr<StepReader> step = StepReader::Open("run/step-0000000007");
 //   if (!step.ok()) return step.status();

@@ -1,6 +1,6 @@
 // Counts the entries of a protobuf message before it is parsed, so that a small
-// malicious file cannot become a large object: an empty entry has two bytes in a
-// file and a hundred in memory. Free of libtorch.
+// malicious file cannot become a large object: an empty entry has two bytes in
+// a file and a hundred in memory. Free of libtorch.
 //
 //   const int64_t files = CountOnWire(message, 12, 7).outer;  // of field 12
 //

@@ -1,5 +1,5 @@
-// Fuzzes the manifest. The input is the message; a valid frame is put around it,
-// because otherwise only the checksum would be tested.
+// Fuzzes the manifest. The input is the message; a valid frame is put around
+// it, because otherwise only the checksum would be tested.
 #include <cstdlib>
 
 #include "trainer/checkpoint/format/frame.h"

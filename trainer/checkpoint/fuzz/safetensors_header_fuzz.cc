@@ -1,5 +1,5 @@
-// Fuzzes the header of a safetensors file: it is rejected, or valid and the same
-// when written and read again.
+// Fuzzes the header of a safetensors file: it is rejected, or valid and the
+// same when written and read again.
 #include <cstdlib>
 
 #include "trainer/checkpoint/fuzz/fuzz_entry.h"

@@ -1,7 +1,7 @@
-// Fuzzes a whole folder: the input is the message of a manifest and the bytes of
-// three files, separated by a special line. In half of the cases the sizes and
-// checksums of the manifest are corrected, so that the code after these checks is
-// tested too.
+// Fuzzes a whole folder: the input is the message of a manifest and the bytes
+// of three files, separated by a special line. In half of the cases the sizes
+// and checksums of the manifest are corrected, so that the code after these
+// checks is tested too.
 #include <cstdlib>
 #include <string>
 #include <vector>

@@ -23,7 +23,8 @@ class Snapshot {
  public:
   // Copies a checkpoint in place of the earlier one. Tensors that another rank
   // writes are not copied: they share the memory of the original. Returns
-  // ResourceExhausted if there is not enough memory; then the snapshot is empty.
+  // ResourceExhausted if there is not enough memory; then the snapshot is
+  // empty.
   absl::Status Take(const Checkpoint& checkpoint, const RankShare& share = {});
 
   const Checkpoint& checkpoint() const { return checkpoint_; }

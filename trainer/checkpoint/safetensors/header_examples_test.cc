@@ -30,8 +30,7 @@ class HeaderExamplesTest : public ::testing::Test {
 };
 
 TEST_F(HeaderExamplesTest, Safetensors) {
-  absl::Status written =
-      WriteSafetensors("model.safetensors", {{"w", weight}});
+  absl::Status written = WriteSafetensors("model.safetensors", {{"w", weight}});
   absl::StatusOr<Safetensors> read = ReadSafetensors("model.safetensors");
   ASSERT_TRUE(written.ok()) << written;
   EXPECT_TRUE(at::equal(read->tensors.at(0).tensor, weight));

@@ -1,5 +1,6 @@
-// Reads and writes named tensors as safetensors files, which are compatible with
-// Python's safetensors library. Reading a file never executes code from it.
+// Reads and writes named tensors as safetensors files, which are compatible
+// with Python's safetensors library. Reading a file never executes code from
+// it.
 //
 //   absl::Status written =
 //       WriteSafetensors("model.safetensors", {{"w", weight}});
@@ -32,11 +33,11 @@ struct Safetensors {
 // memory for the bytes of the file and a few times its header.
 absl::StatusOr<Safetensors> ReadSafetensors(const std::string& path);
 
-// Writes the file atomically (see AtomicFile), replacing an existing one. Tensors
-// may be on any device and have any strides; the file has the order of Python's
-// writer. Returns InvalidArgument, before anything is written, for a duplicate
-// name, a name that is not UTF-8, or a tensor that is undefined, sparse, or of a
-// type that the format lacks.
+// Writes the file atomically (see AtomicFile), replacing an existing one.
+// Tensors may be on any device and have any strides; the file has the order of
+// Python's writer. Returns InvalidArgument, before anything is written, for a
+// duplicate name, a name that is not UTF-8, or a tensor that is undefined,
+// sparse, or of a type that the format lacks.
 absl::Status WriteSafetensors(
     const std::string& path, const std::vector<NamedTensor>& tensors,
     const std::map<std::string, std::string>& metadata = {});

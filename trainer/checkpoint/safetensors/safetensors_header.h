@@ -44,8 +44,8 @@ absl::StatusOr<uint64_t> SafetensorsHeaderLength(std::string_view first_bytes,
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                          uint64_t data_size);
 
-// Returns the bytes before the tensors: the length, the JSON, and spaces up to a
-// multiple of 8. Returns InvalidArgument if a name or a metadata entry is not
+// Returns the bytes before the tensors: the length, the JSON, and spaces up to
+// a multiple of 8. Returns InvalidArgument if a name or a metadata entry is not
 // UTF-8, or if the header is too long. REQUIRES: LayOutTensors was called.
 absl::StatusOr<std::string> FormatSafetensorsHeader(
     const SafetensorsHeader& header);

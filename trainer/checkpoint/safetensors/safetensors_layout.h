@@ -47,13 +47,13 @@ absl::StatusOr<uint64_t> SafetensorsByteSize(
     SafetensorsDtype dtype, const std::vector<uint64_t>& shape);
 
 // Sorts the tensors as they are written, the widest elements first, then by
-// name, and sets their positions. Returns InvalidArgument for a duplicate name or
-// an invalid shape.
+// name, and sets their positions. Returns InvalidArgument for a duplicate name
+// or an invalid shape.
 absl::Status LayOutTensors(SafetensorsHeader& header);
 
-// Sorts the tensors by their positions. Returns DataLoss unless names are unique,
-// sizes match types and shapes, and the tensors cover `data_size` bytes without
-// gaps and overlaps.
+// Sorts the tensors by their positions. Returns DataLoss unless names are
+// unique, sizes match types and shapes, and the tensors cover `data_size` bytes
+// without gaps and overlaps.
 absl::Status CheckLayout(SafetensorsHeader& header, uint64_t data_size);
 
 }  // namespace trainyard

@@ -17,12 +17,12 @@
 
 namespace trainyard {
 
-// Returns the name, type and shape of a tensor. Returns InvalidArgument if it is
-// undefined, sparse, or of a type that the format lacks.
+// Returns the name, type and shape of a tensor. Returns InvalidArgument if it
+// is undefined, sparse, or of a type that the format lacks.
 absl::StatusOr<SafetensorsEntry> EntryOf(const NamedTensor& item);
 
-// Returns the tensor itself if it is contiguous and on the CPU, otherwise a copy
-// that is.
+// Returns the tensor itself if it is contiguous and on the CPU, otherwise a
+// copy that is.
 absl::StatusOr<at::Tensor> HostBytes(const NamedTensor& item);
 
 // Returns an uninitialised tensor on the CPU for the bytes of an entry. Returns

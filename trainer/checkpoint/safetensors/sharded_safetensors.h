@@ -1,5 +1,5 @@
-// Reads and writes tensors that are split over several safetensors files with an
-// index, in the format of Hugging Face's libraries.
+// Reads and writes tensors that are split over several safetensors files with
+// an index, in the format of Hugging Face's libraries.
 //
 //   auto read = ReadShardedSafetensors("llama/model.safetensors.index.json");
 //   absl::Status written = WriteShardedSafetensors(
@@ -20,9 +20,9 @@
 
 namespace trainyard {
 
-// Returns the tensors in name order. `path` is a safetensors file, an index, or a
-// folder that contains model.safetensors or its index. Returns DataLoss if the
-// files do not contain exactly the tensors of the index.
+// Returns the tensors in name order. `path` is a safetensors file, an index, or
+// a folder that contains model.safetensors or its index. Returns DataLoss if
+// the files do not contain exactly the tensors of the index.
 absl::StatusOr<std::vector<NamedTensor>> ReadShardedSafetensors(
     const std::string& path);
 

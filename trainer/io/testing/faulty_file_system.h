@@ -27,7 +27,8 @@ class FaultyFileSystem final : public FileSystemWrapper {
   // The call with this number fails, counted from 1 from now on. Replaces an
   // earlier fault, as the methods below do.
   void FailCall(int64_t number, int error);
-  // As if the process were killed before this call: no later call has an effect.
+  // As if the process were killed before this call: no later call has an
+  // effect.
   void StopAtCall(int64_t number);
   // The same, when the kill point of this name is reached for the nth time.
   void StopAt(std::string name, int nth = 1);

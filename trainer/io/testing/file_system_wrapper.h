@@ -1,5 +1,5 @@
-// FileSystemWrapper forwards every call, so that a test overrides only the calls
-// that it changes. Free of libtorch.
+// FileSystemWrapper forwards every call, so that a test overrides only the
+// calls that it changes. Free of libtorch.
 //
 //   class FullDisk final : public FileSystemWrapper {
 //    public:

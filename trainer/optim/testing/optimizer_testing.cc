@@ -2,8 +2,8 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 
@@ -113,8 +113,8 @@ class Problem {
   std::vector<Term> terms_;
 };
 
-// float64: relative to each element. float32: relative to the largest element of
-// the tensor, because an element near 0 is the difference of larger ones.
+// float64: relative to each element. float32: relative to the largest element
+// of the tensor, because an element near 0 is the difference of larger ones.
 void ExpectNear(const at::Tensor& actual, const std::vector<double>& golden,
                 double tolerance, const std::string& what) {
   ASSERT_TRUE(actual.defined()) << what << " is not there";
