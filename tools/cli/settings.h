@@ -1,13 +1,13 @@
-// Command-line settings of the form --name=value, each of which must be used.
+// Settings reads settings of the form --name=value, from the command line and
+// from a file. Each of them must be used.
 //
 //   Settings settings({"--lr=3e-3", "--warmup_epochs=1"});
 //   const double lr = settings.Number("lr", 1);
 //   const Duration warmup = settings.Length("warmup").value_or(Updates(0));
 //   settings.CheckAllUsed("cosine");
 //
-// Throws std::invalid_argument, naming the setting and its value, for whatever
-// is wrong. Remembers what was asked for, so that a mistyped or useless setting
-// is an error instead of nothing.
+// Errors are std::invalid_argument with the setting and its value. The object
+// records which names were asked for: a mistyped setting is an error.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_CLI_SETTINGS_H_
@@ -29,6 +29,10 @@ class Settings {
   // A setting without a value is "true".
   explicit Settings(const std::vector<std::string>& arguments);
 
+  // Adds the settings of a file: a line `name=value` each; empty lines and
+  // lines that begin with '#' are skipped. Settings of the command line win.
+  void AddFile(const std::string& path);
+
   bool Has(const std::string& name);
   std::string Text(const std::string& name, const std::string& otherwise);
   bool Flag(const std::string& name);
@@ -41,14 +45,26 @@ class Settings {
   // The same with a list: --<name>_epochs=30,60,80.
   std::optional<Points> List(const std::string& name);
 
-  // Throws if a setting was given that nobody asked for, listing what `user`
-  // takes.
+  // Throws if a setting was given that was not asked for, with the nearest name
+  // and all names that `user` takes.
   void CheckAllUsed(const std::string& user) const;
 
- private:
-  const std::string* Find(const std::string& name);
+  // Throws: the setting has this value, and `want` is what it must be.
+  [[noreturn]] void Reject(const std::string& name, const std::string& value,
+                           const std::string& want) const;
 
-  std::map<std::string, std::string> given_;
+ private:
+  struct Given {
+    std::string value;
+    // "run.conf:3"; empty: the command line.
+    std::string place;
+  };
+
+  const std::string* Find(const std::string& name);
+  double ParseNumber(const std::string& name, const std::string& text) const;
+  int64_t ParseInteger(const std::string& name, const std::string& text) const;
+
+  std::map<std::string, Given> given_;
   std::set<std::string> asked_;
 };
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/launch/listen_socket.h"
+#include "backends/processes/listening_socket.h"
 
 namespace trainyard {
 
@@ -44,7 +44,7 @@ class Server {
  private:
   std::string Respond(const std::string& request, const Answers& answers) const;
 
-  ListenSocket socket_;
+  ListeningSocket socket_;
   bool loopback_;
 };
 

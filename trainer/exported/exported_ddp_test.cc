@@ -43,7 +43,7 @@ std::vector<NamedTensor> Train(Backend& backend) {
 TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
   const std::vector<NamedTensor> one =
       Train(*MakeSingleProcessBackend(at::kCPU));
-  const auto ddp = MakeBackend("ddp");
+  const auto ddp = MakeBackend("ddp", {.device = at::kCPU});
   ASSERT_EQ(ddp->num_processes(), 2);
   const std::vector<NamedTensor> all = Train(*ddp);
   ASSERT_EQ(all.size(), one.size());
