@@ -9,8 +9,7 @@ void Check(const char* name, const at::Tensor& outputs,
            const at::Tensor& target) {
   TORCH_CHECK_VALUE(outputs.dim() == 2, name, ": outputs are ", outputs.sizes(),
                     "; they must be N x classes");
-  // A float per row, or numbers for each class, would be read as something
-  // else.
+  // cross_entropy_loss would misread one float per row, or integers per class.
   const bool shares =
       target.is_floating_point() && target.sizes() == outputs.sizes();
   const bool numbers = target.scalar_type() == at::kLong && target.dim() == 1 &&
@@ -18,7 +17,7 @@ void Check(const char* name, const at::Tensor& outputs,
   TORCH_CHECK_VALUE(shares || numbers, name, ": the target is ",
                     target.scalar_type(), " ", target.sizes(),
                     " for outputs of ", outputs.sizes(),
-                    "; it must be class numbers (Long, N) or shares of classes "
+                    "; it must be class indices (Long, N) or class probabilities "
                     "(floats, N x classes)");
 }
 

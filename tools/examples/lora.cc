@@ -127,7 +127,7 @@ int Run() {
       100 * static_cast<double>(trained) / static_cast<double>(all));
   ending = Train(model, other, absl::GetFlag(FLAGS_epochs));
   if (ending != RunEnding::kFinished) return ExitCode(ending);
-  SaveAdapters(*lora, folder);
+  OrThrow(SaveAdapters(*lora, folder));
   const std::string adapters = folder + "/adapter_model.safetensors";
   absl::PrintF("%s has %.0f KB, the model %.0f KB\n", adapters,
                Kilobytes(adapters), Kilobytes(base_file));
