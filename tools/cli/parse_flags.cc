@@ -14,7 +14,7 @@ void ParseFlags(int argc, char** argv, const char* usage) {
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() < 2) return;
   std::fprintf(stderr,
-               "error: \"%s\" is not a flag; --help lists those there are\n",
+               "error: \"%s\" is not a flag; see --help\n",
                rest[1]);
   std::exit(EXIT_FAILURE);
 }

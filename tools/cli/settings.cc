@@ -36,8 +36,8 @@ double ParseNumber(const std::string& name, const std::string& text) {
 
 int64_t ParseInteger(const std::string& name, const std::string& text) {
   const double value = ParseNumber(name, text);
-  if (value != std::floor(value) || std::abs(value) > 1e15) {
-    Fail(name, text, "a whole number");
+  if (value != std::floor(value) || std::abs(value) > Settings::kLargest) {
+    Fail(name, text, "an integer");
   }
   return static_cast<int64_t>(value);
 }
@@ -99,9 +99,15 @@ std::optional<double> Settings::OptionalNumber(const std::string& name) {
   return ParseNumber(name, *text);
 }
 
-int64_t Settings::Integer(const std::string& name, int64_t otherwise) {
+int64_t Settings::Integer(const std::string& name, int64_t otherwise,
+                          int64_t least, int64_t most) {
   const std::string* text = Find(name);
-  return text ? ParseInteger(name, *text) : otherwise;
+  const int64_t value = text ? ParseInteger(name, *text) : otherwise;
+  if (value < least || value > most) {
+    Fail(name, std::to_string(value),
+         std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
 }
 
 std::optional<Duration> Settings::Length(const std::string& name) {

@@ -14,9 +14,11 @@ namespace {
 
 TEST(SettingsTest, HeaderExample) {
   Settings settings({"--lr=3e-3", "--warmup_epochs=1"});
-  EXPECT_EQ(settings.Number("lr", 1), 3e-3);
-  EXPECT_EQ(settings.Length("warmup").value_or(Updates(0)), Epochs(1));
+  const double lr = settings.Number("lr", 1);
+  const Duration warmup = settings.Length("warmup").value_or(Updates(0));
   settings.CheckAllUsed("cosine");
+  EXPECT_EQ(lr, 3e-3);
+  EXPECT_EQ(warmup, Epochs(1));
 }
 
 TEST(SettingsTest, ReadsEveryKind) {
@@ -34,7 +36,7 @@ TEST(SettingsTest, ReadsEveryKind) {
   settings.CheckAllUsed("test");
 }
 
-TEST(SettingsTest, AbsentOnesAreTheirDefaults) {
+TEST(SettingsTest, AbsentSettingsHaveTheirDefaults) {
   Settings settings({});
   EXPECT_EQ(settings.Number("x", 2.5), 2.5);
   EXPECT_EQ(settings.Integer("x", 3), 3);
@@ -57,7 +59,11 @@ TEST(SettingsTest, ErrorsNameTheSettingAndItsValue) {
               "--lr is '" + std::string(bad) + "', want a number");
   }
   EXPECT_EQ(ErrorOf([] { Settings({"--n=1.5"}).Integer("n", 1); }),
-            "--n is '1.5', want a whole number");
+            "--n is '1.5', want an integer");
+  EXPECT_EQ(ErrorOf([] { Settings({"--n=9"}).Integer("n", 1, 0, 8); }),
+            "--n is '9', want 0 to 8");
+  EXPECT_EQ(ErrorOf([] { Settings({"--n=-1"}).Integer("n", 1, 0, 8); }),
+            "--n is '-1', want 0 to 8");
   EXPECT_EQ(ErrorOf([] { Settings({"--f=maybe"}).Flag("f"); }),
             "--f is 'maybe', want true or false");
   EXPECT_EQ(
