@@ -2,7 +2,8 @@
 
 A package of ours shows its targets to this workspace only; a target for users outside says
 `visibility = ["//visibility:public"]`. A user must be able to find out how to use it: a
-document names its label, or its header opens with an example.
+document names its label or its header, the README of its folder does so by a shorter name,
+or its header opens with an example.
 """
 
 import ast
@@ -14,6 +15,8 @@ import examples
 
 _PUBLIC = "//visibility:public"
 _DEFAULT = "//:__subpackages__"
+# Used by macros in other workspaces, not by users.
+_FOR_MACROS = {"//tools/launch/testing:test_rank_main"}
 # Dependencies, and a workspace of its own.
 _NOT_OURS = ("third_party/", "tools/examples/outside/")
 
@@ -28,7 +31,10 @@ def _is_public(value: ast.expr | None) -> bool:
 
 def _is_explained(root: pathlib.Path, package: str, name: str, documents: str) -> bool:
     label = rf"//{package}(?::{name})?" if package.rpartition("/")[2] == name else f"//{package}:{name}"
-    if re.search(rf"{label}(?![\w:/])", documents):
+    if re.search(rf"{label}(?![\w:/])", documents) or f"`{package}/{name}.h`" in documents:
+        return True
+    page = root / package / "README.md"
+    if page.exists() and re.search(rf"`[\w/:]*\b{name}(?:\.h)?`", page.read_text()):
         return True
     header = root / package / f"{name}.h"
     return header.exists() and bool(examples.header_examples(header.read_text()))
@@ -50,6 +56,6 @@ def check(root: pathlib.Path, names: list[str]) -> list[str]:
             # A name from a list comprehension stands for many targets.
             if not isinstance(target, ast.Constant) or not _is_public(_keyword(call, "visibility")):
                 continue
-            if not _is_explained(root, package, target.value, documents):
+            if f"//{package}:{target.value}" not in _FOR_MACROS and not _is_explained(root, package, target.value, documents):
                 errors.append(f"{name}:{call.lineno}: {target.value} is public, but no document names //{package}:{target.value} and its header has no example")
     return errors
