@@ -5,7 +5,7 @@ list of libtorch.
     lint.py CHECK WORKSPACE_FILE [--clang_format=PROGRAM] [--buildifier=PROGRAM]
 
 The tree is the folder in which WORKSPACE_FILE really lies, so that a test sees every
-file and not only those that some target lists. One line per error, exit code 1.
+file, listed by a target or not. One line per error, exit code 1.
 """
 
 import argparse

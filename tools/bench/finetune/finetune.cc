@@ -1,10 +1,10 @@
-// What fine-tuning costs: parameters trained, peak memory and processor time of
-// a step of a transformer with 24 blocks, fully, with its activations
-// checkpointed, but for its head frozen, and with LoRA:
+// Measures the cost of fine-tuning a transformer of 24 blocks: trained
+// parameters, peak memory and processor time of a step; fully, with activation
+// checkpointing, with everything except the head frozen, and with LoRA:
 //
 //   tools/bazel run //tools/bench/finetune
 //
-// Every way runs in a process of its own, since a peak cannot be taken back.
+// Each way runs in its own process, because a peak cannot be reset.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/cross_entropy_loss.h>
