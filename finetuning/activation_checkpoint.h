@@ -18,8 +18,8 @@
 // parameter and one of them uses it more than once, its gradient is summed in a
 // different order and may differ in the last bit.
 //
-// On Linux, call mallopt(M_MMAP_THRESHOLD, 1 << 20) at the start of the program:
-// otherwise glibc keeps about half of the freed memory.
+// On Linux, call mallopt(M_MMAP_THRESHOLD, 1 << 20) at the start of the
+// program: otherwise glibc keeps about half of the freed memory.
 //
 // Thread-safe if the block is.
 #ifndef TRAINYARD_FINETUNING_ACTIVATION_CHECKPOINT_H_

@@ -20,7 +20,8 @@ enum class EmaWarmup {
   // ModelEmaV3. The first update copies the model.
   kRamp,
   // min(decay, (1 - 1 / n)^(gamma + 1)) in update n: the power function of
-  // Karras et al., "Analyzing and Improving the Training Dynamics of Diffusion Models".
+  // Karras et al., "Analyzing and Improving the Training Dynamics of Diffusion
+  // Models".
   kPower,
 };
 

@@ -30,7 +30,8 @@ namespace trainyard {
 struct LayerLrOptions {
   // Learning rate of the last layer. REQUIRES: >= 0 and finite.
   double lr = 1e-3;
-  // Ratio between the rates of a layer and of the next one. REQUIRES: > 0, <= 1.
+  // Ratio between the rates of a layer and of the next one. REQUIRES: > 0,
+  // <= 1.
   double decay = 0.75;
   // Full names of modules whose children count as layers.
   std::vector<std::string> expand = {};

@@ -141,8 +141,8 @@ void ModelAverage::LoadState(const trainyard::State& state) {
 }
 
 void ModelAverage::Exchange() {
-  // Exchanges values, not tensors, so that references to the model's tensors stay
-  // valid; one tensor at a time, so that only the largest one is copied.
+  // Exchanges values, not tensors, so that references to the model's tensors
+  // stay valid; one tensor at a time, so that only the largest one is copied.
   const at::NoGradGuard no_gradients;
   for (size_t i = 0; i < model_.size(); ++i) {
     const at::Tensor kept = model_[i].clone();
@@ -153,8 +153,7 @@ void ModelAverage::Exchange() {
 }
 
 ModelAverage::Swap::Swap(ModelAverage& average) : average_(average) {
-  TORCH_CHECK(!average.swapped_, average.name_,
-              ": another Swap exists");
+  TORCH_CHECK(!average.swapped_, average.name_, ": another Swap exists");
   average_.Exchange();
 }
 

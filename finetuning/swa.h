@@ -1,7 +1,7 @@
 // Swa is stochastic weight averaging: the mean of the model's weights over the
 // last part of training, updated once per epoch or more often. The running
-// statistics of batch norms do not fit the averaged weights: recompute them with
-// UpdateBatchNorms.
+// statistics of batch norms do not fit the averaged weights: recompute them
+// with UpdateBatchNorms.
 //
 //   Swa swa(*model);
 //   for (int epoch = 0; epoch < epochs; ++epoch) {
@@ -39,11 +39,11 @@ class Swa final : public ModelAverage {
 };
 
 // Sets the running statistics of every BatchNorm1d, 2d and 3d to the mean over
-// the batches that `pass` runs through the model. `pass` is called once, without
-// gradients, with batch norms in training mode and all other modules in
+// the batches that `pass` runs through the model. `pass` is called once,
+// without gradients, with batch norms in training mode and all other modules in
 // evaluation mode; modes and momenta are restored afterwards. Throws
-// c10::ValueError if the model has no batch norm with statistics, or if no batch
-// went through one.
+// c10::ValueError if the model has no batch norm with statistics, or if no
+// batch went through one.
 void UpdateBatchNorms(torch::nn::Module& model, c10::function_ref<void()> pass);
 
 }  // namespace trainyard

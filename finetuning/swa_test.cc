@@ -97,8 +97,7 @@ TEST(UpdateBatchNormsTest, RejectsModelsWithoutStatisticsOrBatches) {
   };
   EXPECT_THAT(message(*TestLinear(1, 1)),
               HasSubstr("the model has no batch norm"));
-  EXPECT_THAT(message(*TestBatchNorm1d(2)),
-              HasSubstr("no batch went through"));
+  EXPECT_THAT(message(*TestBatchNorm1d(2)), HasSubstr("no batch went through"));
 }
 
 }  // namespace

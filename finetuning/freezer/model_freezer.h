@@ -74,8 +74,8 @@ class ModelFreezer final : public Stateful {
     int64_t group;  // -1 for the model itself
     int64_t parameters, trainable;
     bool is_batch_norm;
-    // Whether none of its parameters is trained. For a layer without parameters:
-    // whether it was last frozen or unfrozen.
+    // Whether none of its parameters is trained. For a layer without
+    // parameters: whether it was last frozen or unfrozen.
     bool frozen;
     bool training;
   };
@@ -83,8 +83,8 @@ class ModelFreezer final : public Stateful {
   // Names of the groups (the model's direct children).
   std::vector<std::string> Groups() const;
 
-  // Throw c10::IndexError if an index is out of range, and c10::ValueError, with
-  // the nearest names, if a pattern matches nothing that can be frozen.
+  // Throw c10::IndexError if an index is out of range, and c10::ValueError,
+  // with the nearest names, if a pattern matches nothing that can be frozen.
   void FreezeGroups(int64_t from = 0, int64_t to = -2);
   void FreezeLayers(int64_t from, int64_t to);
   void FreezeMatching(const std::string& pattern);

@@ -94,9 +94,10 @@ std::vector<NamedTensor> ModuleSelection::ParametersMatching(
       }
     }
   }
-  TORCH_CHECK_VALUE(!named.empty() || !left_alone, "ModelFreezer: \"", pattern,
-                    "\" matches only batch norms, which are not frozen by default; "
-                    "set batch_norms to freeze them");
+  TORCH_CHECK_VALUE(
+      !named.empty() || !left_alone, "ModelFreezer: \"", pattern,
+      "\" matches only batch norms, which are not frozen by default; "
+      "set batch_norms to freeze them");
   TORCH_CHECK_VALUE(!named.empty(), "ModelFreezer: \"", pattern,
                     "\" matches no parameter and no module with parameters; "
                     "near it are ",

@@ -63,8 +63,8 @@ class ModuleTree {
   // module whose layers are all held is held too, except the model itself.
   void Hold(const std::vector<bool>& layers);
 
-  // Puts the held layers back into evaluation mode. Needed only for TorchScript,
-  // whose train() switches them to training mode.
+  // Puts the held layers back into evaluation mode. Needed only for
+  // TorchScript, whose train() switches them to training mode.
   void ApplyHeld();
 
  protected:
@@ -88,7 +88,8 @@ std::unique_ptr<ModuleTree> ScriptModuleTree(const torch::jit::Module& model);
 
 // Any model. Modules are derived from the names of parameters and buffers:
 // modules without tensors are not listed, and types are unknown. The modules
-// have no mode of their own. REQUIRES: Hold is never called with a marked layer.
+// have no mode of their own. REQUIRES: Hold is never called with a marked
+// layer.
 std::unique_ptr<ModuleTree> NamedModuleTree(const Model& model);
 
 }  // namespace trainyard

@@ -11,8 +11,7 @@ using ::testing::HasSubstr;
 
 TEST(AdapterConfigTest, HeaderExample) {
   const AdapterConfig config = {.rank = 4, .target_modules = {"query"}};
-  const absl::StatusOr<AdapterConfig> read =
-      ParseAdapterConfig(ToJson(config));
+  const absl::StatusOr<AdapterConfig> read = ParseAdapterConfig(ToJson(config));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->rank, 4);
 }

@@ -173,9 +173,9 @@ absl::Status LoadAdapters(const std::string& folder, Lora& lora) {
   const std::vector<NamedTensor> own = PeftTensors(lora);
   const StateMismatch mismatch = CompareState(own, read->tensors);
   if (!mismatch.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "LoadAdapters: the adapters in ", folder, " do not fit this Lora: ",
-        mismatch.ToString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("LoadAdapters: the adapters in ", folder,
+                     " do not fit this Lora: ", mismatch.ToString()));
   }
   const at::NoGradGuard no_gradients;
   CopyState(own, read->tensors);

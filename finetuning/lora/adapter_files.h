@@ -32,8 +32,8 @@ absl::Status SaveAdapters(const Lora& lora, const std::string& folder);
 absl::StatusOr<LoraOptions> AdapterOptions(const std::string& folder);
 
 // Copies the folder's adapters to those of `lora`. Returns InvalidArgument, and
-// changes nothing, if tensors are missing, unexpected or of another shape, or if
-// rank or scale differ. REQUIRES: !lora.merged(); throws c10::ValueError
+// changes nothing, if tensors are missing, unexpected or of another shape, or
+// if rank or scale differ. REQUIRES: !lora.merged(); throws c10::ValueError
 // otherwise.
 absl::Status LoadAdapters(const std::string& folder, Lora& lora);
 

@@ -90,8 +90,7 @@ TEST(AdapterFilesTest, HeaderExample) {
   Net model;
   Lora lora(*model, OrThrow(AdapterOptions(folder)));
   OrThrow(LoadAdapters(folder, lora));
-  EXPECT_TRUE(
-      at::equal(model->forward(model.test.at("test.tokens")), trained));
+  EXPECT_TRUE(at::equal(model->forward(model.test.at("test.tokens")), trained));
 }
 
 TEST(AdapterFilesTest, ComputesWhatPeftComputes) {

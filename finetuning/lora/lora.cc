@@ -56,8 +56,8 @@ std::vector<size_t> Matches(const NamedModules& modules,
   return found;
 }
 
-// Initializes like Linear and Conv2d, so that the adapter's activations have the
-// scale of the layer's.
+// Initializes like Linear and Conv2d, so that the adapter's activations have
+// the scale of the layer's.
 at::Tensor Uniform(at::IntArrayRef sizes, const at::TensorOptions& options) {
   const at::Tensor values = at::empty(sizes, options);
   const double bound =

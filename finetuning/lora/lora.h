@@ -54,8 +54,8 @@ class Lora {
  public:
   // New adapters do not change the model's outputs until they are trained.
   // Throws c10::ValueError, and leaves the model unchanged, if an option is out
-  // of range, a glob matches no layer (with the nearest names), or a named layer
-  // cannot be adapted.
+  // of range, a glob matches no layer (with the nearest names), or a named
+  // layer cannot be adapted.
   Lora(torch::nn::Module& model, LoraOptions options);
   // Removes the adapters from the model. Merged weights stay merged.
   ~Lora();

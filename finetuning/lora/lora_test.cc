@@ -93,8 +93,8 @@ TEST(AdaptedWeightTest, HeaderExample) {
   const at::Tensor weight = linear->weight.detach();
   const at::Tensor a = at::randn({1, 3}), b = at::randn({2, 1});
   const at::Tensor x = at::randn({4, 3});
-  linear->weight = AdaptedWeight(
-      {LowRankKind::kLinear, linear->weight, a, b, /*scale=*/2});
+  linear->weight =
+      AdaptedWeight({LowRankKind::kLinear, linear->weight, a, b, /*scale=*/2});
   const at::Tensor y = linear->forward(x);
   const at::Tensor expected =
       x.matmul(weight.t()).add(x.matmul(a.t()).matmul(b.t()), 2);

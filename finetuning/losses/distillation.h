@@ -38,8 +38,8 @@ class DistillationLoss {
   explicit DistillationLoss(const DistillationOptions& options = {});
 
   // Returns a scalar. Both logits have the shape [..., classes], the target has
-  // [...]. Only the student gets gradients. Throws c10::ValueError if the shapes
-  // do not fit.
+  // [...]. Only the student gets gradients. Throws c10::ValueError if the
+  // shapes do not fit.
   at::Tensor operator()(const at::Tensor& student, const at::Tensor& teacher,
                         const at::Tensor& target) const;
 

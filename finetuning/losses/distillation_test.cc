@@ -27,8 +27,7 @@ TEST(DistillationLossTest, HeaderExample) {
   const at::Tensor x = at::randn({2, 4});
   const at::Tensor labels = at::tensor({0, 2}, at::kLong);
   const DistillationLoss loss({.temperature = 4, .alpha = 0.9});
-  loss(student->forward(x), teacher->forward(x).detach(), labels)
-      .backward();
+  loss(student->forward(x), teacher->forward(x).detach(), labels).backward();
   EXPECT_TRUE(student["weight"].grad().defined());
   EXPECT_FALSE(teacher["weight"].grad().defined());
 }

@@ -44,12 +44,10 @@ TEST(DistilledTest, HeaderExample) {
   const StepOutput trained = task->TrainStep(AnyBatch(batch), step);
   const StepOutput evaluated = task->EvalStep(AnyBatch(batch), step);
   const at::Tensor outputs = student->forward(batch.input);
-  EXPECT_TRUE(at::equal(trained.loss, DistillationLoss({.temperature = 4})(
-                                          outputs,
-                                          teacher->forward(batch.input),
-                                          batch.target)));
-  EXPECT_TRUE(
-      at::equal(evaluated.loss, CrossEntropy()(outputs, batch.target)));
+  EXPECT_TRUE(at::equal(
+      trained.loss, DistillationLoss({.temperature = 4})(
+                        outputs, teacher->forward(batch.input), batch.target)));
+  EXPECT_TRUE(at::equal(evaluated.loss, CrossEntropy()(outputs, batch.target)));
   EXPECT_TRUE(evaluated.outputs.defined());
 }
 

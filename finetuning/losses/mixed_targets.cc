@@ -14,11 +14,11 @@ void Check(const char* name, const at::Tensor& outputs,
       target.is_floating_point() && target.sizes() == outputs.sizes();
   const bool numbers = target.scalar_type() == at::kLong && target.dim() == 1 &&
                        target.size(0) == outputs.size(0);
-  TORCH_CHECK_VALUE(shares || numbers, name, ": the target is ",
-                    target.scalar_type(), " ", target.sizes(),
-                    " for outputs of ", outputs.sizes(),
-                    "; it must be class indices (Long, N) or class probabilities "
-                    "(floats, N x classes)");
+  TORCH_CHECK_VALUE(
+      shares || numbers, name, ": the target is ", target.scalar_type(), " ",
+      target.sizes(), " for outputs of ", outputs.sizes(),
+      "; it must be class indices (Long, N) or class probabilities "
+      "(floats, N x classes)");
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 //                                {{"accuracy", MixedAccuracy()}});
 //
 // Targets are class indices (N, integers) or class probabilities (N x classes,
-// floats; each row sums to 1). Results are means over the batch, as scalars that
-// stay on the device. Thread-safe.
+// floats; each row sums to 1). Results are means over the batch, as scalars
+// that stay on the device. Thread-safe.
 #ifndef TRAINYARD_FINETUNING_LOSSES_MIXED_TARGETS_H_
 #define TRAINYARD_FINETUNING_LOSSES_MIXED_TARGETS_H_
 

@@ -28,15 +28,16 @@ namespace trainyard {
 
 class BlockGraph {
  public:
-  // The block's own nodes are those that this thread has made since its sequence
-  // number was `start`. Outputs without requires_grad add nothing to the graph.
+  // The block's own nodes are those that this thread has made since its
+  // sequence number was `start`. Outputs without requires_grad add nothing to
+  // the graph.
   BlockGraph(const std::vector<at::Tensor>& outputs, uint64_t start);
   ~BlockGraph();
   BlockGraph(const BlockGraph&) = delete;
   BlockGraph& operator=(const BlockGraph&) = delete;
 
-  // In the order in which a walk from the outputs reaches them. The order is the
-  // same every time the block runs the same operations.
+  // In the order in which a walk from the outputs reaches them. The order is
+  // the same every time the block runs the same operations.
   const std::vector<torch::autograd::Edge>& ends() const { return ends_; }
 
   // Returns the gradient at each end (undefined if none arrives) for the given

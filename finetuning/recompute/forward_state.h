@@ -25,8 +25,8 @@ namespace trainyard {
 
 class ForwardState {
  public:
-  // Captures the current state: autocast and, if `rng` is set, the generators of
-  // the CPU and of the inputs' devices.
+  // Captures the current state: autocast and, if `rng` is set, the generators
+  // of the CPU and of the inputs' devices.
   ForwardState(const std::vector<at::Tensor>& inputs, bool rng);
 
   class Restore;
@@ -62,8 +62,8 @@ class ForwardState::Restore {
   ForwardState now_;
 };
 
-// Disables autocast's cache of cast weights for its lifetime. A cached cast that
-// two computations share would connect their graphs.
+// Disables autocast's cache of cast weights for its lifetime. A cached cast
+// that two computations share would connect their graphs.
 class NoAutocastCache {
  public:
   NoAutocastCache();

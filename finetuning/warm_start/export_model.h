@@ -37,8 +37,8 @@ struct ExportOptions {
   std::optional<uint64_t> max_shard_bytes = std::nullopt;
 };
 
-// Replaces existing files atomically. Returns InvalidArgument, before anything is
-// written, if a rule or an option is invalid.
+// Replaces existing files atomically. Returns InvalidArgument, before anything
+// is written, if a rule or an option is invalid.
 absl::Status ExportSafetensors(torch::nn::Module& model,
                                const std::string& path,
                                const ExportOptions& options = {});

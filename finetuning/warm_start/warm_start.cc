@@ -49,9 +49,9 @@ absl::Status Leave(const std::vector<std::string>& globs, ByName& saved,
       return NamesTensor(glob, item.name);
     });
     if (in_file + in_model > 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", glob,
-                     "\" in leave matches no tensor of the model or of the file"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", glob,
+        "\" in leave matches no tensor of the model or of the file"));
   }
   return absl::OkStatus();
 }

@@ -31,15 +31,15 @@ struct WarmStartOptions {
   // Applied to the file's names, in order. A rule that matches no name is an
   // error.
   std::vector<RenameRule> rename = {};
-  // Globs of tensors or modules that are not loaded, e.g. "head": the model keeps
-  // its own values, and tensors of the file with such names are ignored. A glob
-  // that matches neither the model nor the file is an error.
+  // Globs of tensors or modules that are not loaded, e.g. "head": the model
+  // keeps its own values, and tensors of the file with such names are ignored.
+  // A glob that matches neither the model nor the file is an error.
   std::vector<std::string> leave = {};
   // Whether tensors that only the model or only the file has are an error. If
   // not, the report lists them. If no tensor matches, it is always an error.
   bool strict = true;
-  // What to do with tensors of another shape: fail; keep the model's values; or,
-  // if sizes differ in one dimension only (classes of a head, words of a
+  // What to do with tensors of another shape: fail; keep the model's values;
+  // or, if sizes differ in one dimension only (classes of a head, words of a
   // vocabulary), load the part that both have and fail otherwise.
   enum class Shapes { kError, kSkip, kSlice };
   Shapes shapes = Shapes::kError;

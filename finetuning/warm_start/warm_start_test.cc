@@ -73,10 +73,10 @@ TEST(WarmStartTest, HeaderExample) {
     ASSERT_TRUE(written.ok()) << written;
   }
   Net model;
-  const absl::StatusOr<WarmStartReport> report = WarmStart(
-      path, *model,
-      {.rename = {{.pattern = R"(^backbone\.)", .replacement = ""}},
-       .leave = {"head"}});
+  const absl::StatusOr<WarmStartReport> report =
+      WarmStart(path, *model,
+                {.rename = {{.pattern = R"(^backbone\.)", .replacement = ""}},
+                 .leave = {"head"}});
   ASSERT_TRUE(report.ok()) << report.status();
   std::cout << Describe(*report);
   EXPECT_TRUE(at::equal(model.body, at::full({4, 2}, 2.0F)));

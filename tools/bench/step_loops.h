@@ -23,8 +23,8 @@ struct StepLoop {
 };
 
 // Each loop has its own network and data. All loops except the first train with
-// AdamW (lr 1e-3, cosine schedule) and clip the gradient norm to 1; the first one
-// only computes gradients.
+// AdamW (lr 1e-3, cosine schedule) and clip the gradient norm to 1; the first
+// one only computes gradients.
 std::vector<StepLoop> MakeStepLoops();
 
 }  // namespace trainyard

@@ -1,5 +1,6 @@
 // ParseFlags reads the absl flags of a program and sets the text of --help. It
-// ends the program with one line on standard error if an argument is not a flag.
+// ends the program with one line on standard error if an argument is not a
+// flag.
 //
 //   trainyard::ParseFlags(argc, argv, "compares the throughput of loaders");
 //

@@ -1,6 +1,6 @@
-// ToolMain is the main function of a command-line tool. It changes to the folder
-// in which the user called `tools/bazel run`, because Bazel starts programs in
-// another one, and passes the arguments on.
+// ToolMain is the main function of a command-line tool. It changes to the
+// folder in which the user called `tools/bazel run`, because Bazel starts
+// programs in another one, and passes the arguments on.
 //
 //   int main(int argc, char** argv) {
 //     return trainyard::ToolMain(argc, argv, [](const auto& arguments) {

@@ -27,10 +27,11 @@
 
 ABSL_FLAG(std::string, text, "/usr/share/common-licenses",
           "File, or folder of files, to train on.");
-ABSL_FLAG(int64_t, epochs, 12, "Number of passes over the text; each takes ten seconds.");
-ABSL_FLAG(int64_t, max_updates, 0,
-          "Maximum number of updates. 0: no limit.");
-ABSL_FLAG(int64_t, length, 160, "Maximum number of characters per paragraph; longer ones are split.");
+ABSL_FLAG(int64_t, epochs, 12,
+          "Number of passes over the text; each takes ten seconds.");
+ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
+ABSL_FLAG(int64_t, length, 160,
+          "Maximum number of characters per paragraph; longer ones are split.");
 ABSL_FLAG(int64_t, batch_size, 8, "Paragraphs per batch.");
 ABSL_FLAG(int64_t, grad_accum_steps, 2, "Batches per update.");
 ABSL_FLAG(double, lr, 3e-3, "Peak learning rate.");
@@ -43,8 +44,9 @@ using namespace trainyard;  // NOLINT: an example, in a program of its own
 int Run() {
   const int64_t length = absl::GetFlag(FLAGS_length);
   const CharText text = ReadCharText(absl::GetFlag(FLAGS_text), length);
-  absl::PrintF("%d paragraphs to train on, %d to test, %d different characters\n",
-               text.train.size(0), text.test.size(0), text.alphabet.size());
+  absl::PrintF(
+      "%d paragraphs to train on, %d to test, %d different characters\n",
+      text.train.size(0), text.test.size(0), text.alphabet.size());
   at::manual_seed(absl::GetFlag(FLAGS_seed));
   CharTransformer model(CharTransformerOptions{.vocabulary = text.vocabulary(),
                                                .length = length});
@@ -75,7 +77,7 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trainyard::ParseFlags(argc, argv,
-                        "trains a small transformer on text, character by character");
+  trainyard::ParseFlags(
+      argc, argv, "trains a small transformer on text, character by character");
   return Main(Run);
 }

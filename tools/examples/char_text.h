@@ -21,8 +21,8 @@ inline constexpr int64_t kPadding = 0;
 struct CharText {
   // The known characters; number i + 1 stands for the i-th.
   std::string alphabet;
-  // One row of `length` + 1 numbers per paragraph. Without its last number a row
-  // is an input; without its first number it is the target.
+  // One row of `length` + 1 numbers per paragraph. Without its last number a
+  // row is an input; without its first number it is the target.
   at::Tensor train, test;
 
   int64_t vocabulary() const {
@@ -32,9 +32,9 @@ struct CharText {
 };
 
 // Reads one file, or all files of a folder in order of their names. Longer
-// paragraphs are split; every tenth paragraph goes to `test`. Characters that are
-// not in `alphabet` are skipped; if it is empty, the alphabet is taken from the
-// text. Throws c10::ValueError if nothing can be read.
+// paragraphs are split; every tenth paragraph goes to `test`. Characters that
+// are not in `alphabet` are skipped; if it is empty, the alphabet is taken from
+// the text. Throws c10::ValueError if nothing can be read.
 CharText ReadCharText(const std::string& path, int64_t length,
                       const std::string& alphabet = "");
 

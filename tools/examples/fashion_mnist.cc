@@ -36,9 +36,7 @@ ABSL_FLAG(std::string, backend, "sp",
           "ddp-amp (several processes, started by //tools/launch).");
 ABSL_FLAG(uint64_t, seed, 1,
           "Seed of initial weights, dropout and the order of images.");
-ABSL_FLAG(
-    int64_t, max_updates, 0,
-    "Maximum number of updates. 0: no limit.");
+ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
           "Folder for checkpoints, metrics and summary.json; it is created if "
           "needed. An interrupted run resumes from there, and //tools/report "

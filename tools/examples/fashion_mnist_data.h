@@ -1,5 +1,5 @@
-// LoadFashionMnist reads Fashion-MNIST (Zalando): 60,000 training and 10,000 test
-// images, 28 x 28, ten classes.
+// LoadFashionMnist reads Fashion-MNIST (Zalando): 60,000 training and 10,000
+// test images, 28 x 28, ten classes.
 //
 //   const FashionMnist data =
 //       OrThrow(LoadFashionMnist(argc > 1 ? argv[1] : kFashionMnistFolder));

@@ -1,10 +1,11 @@
 // Fine-tunes a network that Python trained on five classes of clothes to five
-// other classes, from ten images of each: first a new head, then one stage after
-// the other, with an average of the weights.
+// other classes, from ten images of each: first a new head, then one stage
+// after the other, with an average of the weights.
 //
 //   tools/bazel run //tools/examples:finetune
 //
-// tools/examples/finetune.py trains the network and evaluates the exported file.
+// tools/examples/finetune.py trains the network and evaluates the exported
+// file.
 #include <ATen/Context.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -37,16 +38,19 @@
 
 ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
           "Folder of Fashion-MNIST's four IDX files, gzipped or plain.");
-ABSL_FLAG(std::string, weights, "tools/examples/pretrained/clothes.safetensors",
-          "The pretrained network, as tools/examples/finetune.py pretrain writes "
-          "it. Empty: train everything from random weights, for comparison.");
+ABSL_FLAG(
+    std::string, weights, "tools/examples/pretrained/clothes.safetensors",
+    "The pretrained network, as tools/examples/finetune.py pretrain writes "
+    "it. Empty: train everything from random weights, for comparison.");
 ABSL_FLAG(bool, keep_head, false,
           "Keep the head and the classes of the pretrained network.");
-ABSL_FLAG(int64_t, images_per_class, 10, "Number of training images per class.");
+ABSL_FLAG(int64_t, images_per_class, 10,
+          "Number of training images per class.");
 ABSL_FLAG(int64_t, epochs, 12,
           "Number of passes over these images. A stage is unfrozen after each "
           "quarter. 0: only evaluate and export.");
-ABSL_FLAG(double, lr, 3e-3, "Learning rate of the head; the stages get a fifth.");
+ABSL_FLAG(double, lr, 3e-3,
+          "Learning rate of the head; the stages get a fifth.");
 ABSL_FLAG(std::string, export, "",
           "Safetensors file for the averaged weights, with Python's names. "
           "Empty: not written.");
@@ -58,8 +62,8 @@ using namespace trainyard;  // NOLINT: an example, in a program of its own
 
 constexpr int64_t kClasses = 5;
 
-// Images of five classes, from `first` on, relabelled from 0; at most `per_class`
-// of each.
+// Images of five classes, from `first` on, relabelled from 0; at most
+// `per_class` of each.
 Example FiveClasses(const DatasetPtr& data, int64_t first,
                     std::optional<int64_t> per_class) {
   const Example all = data->Gather(at::arange(data->size())).As<Example>();

@@ -35,12 +35,14 @@ ABSL_FLAG(std::string, base_text, "/usr/share/common-licenses",
           "File, or folder of files, that the base model is trained on.");
 ABSL_FLAG(std::string, new_text, "/usr/include/netinet",
           "File, or folder of files, that the model is adapted to.");
-ABSL_FLAG(std::string, folder, "/tmp/trainyard-lora",
-          "Folder for the base model (model.safetensors), which is trained only "
-          "if it does not exist, and for the adapters in the format of peft.");
+ABSL_FLAG(
+    std::string, folder, "/tmp/trainyard-lora",
+    "Folder for the base model (model.safetensors), which is trained only "
+    "if it does not exist, and for the adapters in the format of peft.");
 ABSL_FLAG(int64_t, base_epochs, 6, "Number of passes over the base text.");
 ABSL_FLAG(int64_t, epochs, 6, "Number of passes over the new text.");
-ABSL_FLAG(int64_t, length, 160, "Maximum number of characters per paragraph; longer ones are split.");
+ABSL_FLAG(int64_t, length, 160,
+          "Maximum number of characters per paragraph; longer ones are split.");
 ABSL_FLAG(int64_t, rank, 8, "Rank of the adapters.");
 ABSL_FLAG(double, lr, 3e-3, "Peak learning rate.");
 ABSL_FLAG(uint64_t, seed, 1, "Seed of weights and order.");

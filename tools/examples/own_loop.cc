@@ -91,8 +91,7 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trainyard::ParseFlags(
-      argc, argv,
-      "trains on Fashion-MNIST without the trainer");
+  trainyard::ParseFlags(argc, argv,
+                        "trains on Fashion-MNIST without the trainer");
   return Main(Run);
 }

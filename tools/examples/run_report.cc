@@ -73,8 +73,8 @@ RunReport::RunReport(RunReportOptions options) : options_(std::move(options)) {
     std::error_code error;
     std::filesystem::create_directories(options_.run_dir, error);
     if (error)
-      throw std::runtime_error(options_.run_dir +
-                               ": cannot create the folder: " + error.message());
+      throw std::runtime_error(
+          options_.run_dir + ": cannot create the folder: " + error.message());
     CheckWritable(options_.run_dir, options_.run_dir + "/summary.json");
   }
   if (!options_.summary_json.empty()) {

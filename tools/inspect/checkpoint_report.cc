@@ -57,8 +57,8 @@ struct ValueText {
   }
 };
 
-// Everything that is compared as text, by name. Lists and tensors include all of
-// their values, unlike the printed text.
+// Everything that is compared as text, by name. Lists and tensors include all
+// of their values, unlike the printed text.
 std::map<std::string, std::string> Texts(const Checkpoint& checkpoint) {
   std::map<std::string, std::string> texts;
   texts["step"] = absl::StrCat(checkpoint.step);
@@ -102,8 +102,8 @@ std::map<std::string, at::Tensor> TensorsByName(const Checkpoint& checkpoint) {
   return tensors;
 }
 
-// Calls differ(key, one or null, other or null) for each key whose values are not
-// same(one, other). Returns whether there is no such key.
+// Calls differ(key, one or null, other or null) for each key whose values are
+// not same(one, other). Returns whether there is no such key.
 template <class Map, class Same, class Differ>
 bool Compare(const Map& one, const Map& other, Same same, Differ differ) {
   bool equal = true;

@@ -4,8 +4,8 @@
 //   PrintSteps(steps, out);
 //   const bool same = PrintDifferences(before, after, out);
 //
-// Names are quoted, so that a file from elsewhere cannot send control characters
-// to the terminal. Thread-safe for different streams.
+// Names are quoted, so that a file from elsewhere cannot send control
+// characters to the terminal. Thread-safe for different streams.
 #ifndef TRAINYARD_TOOLS_INSPECT_CHECKPOINT_REPORT_H_
 #define TRAINYARD_TOOLS_INSPECT_CHECKPOINT_REPORT_H_
 

@@ -1,6 +1,6 @@
 // RunCheckpointTool is the program `checkpoint` without its main: it lists,
-// shows, verifies and compares checkpoints, and exports and imports weights. See
-// its --help.
+// shows, verifies and compares checkpoints, and exports and imports weights.
+// See its --help.
 //
 //   const int code = RunCheckpointTool({"verify", run}, out, err);
 //
@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-// Returns the exit code: 0; 1 if a checkpoint is damaged or different, or cannot
-// be read; 2 after one line on `err` if the arguments are invalid.
+// Returns the exit code: 0; 1 if a checkpoint is damaged or different, or
+// cannot be read; 2 after one line on `err` if the arguments are invalid.
 int RunCheckpointTool(const std::vector<std::string>& arguments,
                       std::ostream& out, std::ostream& err);
 

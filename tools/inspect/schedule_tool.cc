@@ -64,8 +64,8 @@ Run ReadRun(Settings& settings) {
   return run;
 }
 
-void PrintTable(const std::vector<double>& values, const Run& run,
-                int64_t rows, std::ostream& out) {
+void PrintTable(const std::vector<double>& values, const Run& run, int64_t rows,
+                std::ostream& out) {
   if (rows == 0) return;
   char line[96];
   std::snprintf(line, sizeof(line), "%10s %10s %16s %10s\n", "update", "epoch",

@@ -5,8 +5,8 @@
 //   reader.Refresh();
 //   const std::vector<double>& losses = reader.series().at("train_loss").values;
 //
-// An incomplete last line is read by a later Refresh. A file that became shorter
-// or was replaced is read from the start. Thread-compatible.
+// An incomplete last line is read by a later Refresh. A file that became
+// shorter or was replaced is read from the start. Thread-compatible.
 #ifndef TRAINYARD_TOOLS_REPORT_METRICS_READER_H_
 #define TRAINYARD_TOOLS_REPORT_METRICS_READER_H_
 
@@ -18,8 +18,8 @@
 
 namespace trainyard {
 
-// The values of one metric, in the order of the file. A value that is not finite
-// is NaN.
+// The values of one metric, in the order of the file. A value that is not
+// finite is NaN.
 struct Series {
   std::vector<double> steps;
   std::vector<double> times;

@@ -86,8 +86,7 @@ void Run(const std::vector<std::string>& arguments, std::ostream& out) {
           static_cast<size_t>(settings.Integer("points", 4096, 2, 1 << 20)),
       .bytes = static_cast<size_t>(settings.Integer("zoom_mb", 8, 0, 1024))
                << 20};
-  const auto port =
-      static_cast<int>(settings.Integer("port", 6061, 0, 65535));
+  const auto port = static_cast<int>(settings.Integer("port", 6061, 0, 65535));
   const std::string host = settings.Text("host", "127.0.0.1");
   const bool serve = settings.Flag("serve");
   std::string path = settings.Text("out", "");

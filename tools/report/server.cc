@@ -133,9 +133,8 @@ int Server::Poll(const Answers& answers, std::chrono::milliseconds wait) {
   std::vector<pollfd> polled;
   for (const auto& connection : connections_) {
     polled.push_back({connection->fd(), connection->events(), 0});
-    wait = std::min(wait,
-                    std::chrono::ceil<std::chrono::milliseconds>(
-                        connection->deadline() - Clock::now()));
+    wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(
+                              connection->deadline() - Clock::now()));
   }
   const bool accepts = connections_.size() < kMostConnections;
   if (accepts) polled.push_back({socket_.fd(), POLLIN, 0});

@@ -7,11 +7,11 @@
 //   });
 //
 // It serves several connections at a time, so that a connection that a browser
-// opened ahead of time, and sends nothing on, does not delay others. It supports
-// GET only and closes a connection after one answer. It listens on the given
-// address only. On a loopback address it rejects requests whose "Host:" is not
-// this host: a web page from elsewhere could otherwise read the answers by
-// pointing its own name here (DNS rebinding).
+// opened ahead of time, and sends nothing on, does not delay others. It
+// supports GET only and closes a connection after one answer. It listens on the
+// given address only. On a loopback address it rejects requests whose "Host:"
+// is not this host: a web page from elsewhere could otherwise read the answers
+// by pointing its own name here (DNS rebinding).
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_REPORT_SERVER_H_
@@ -51,8 +51,8 @@ class Server {
   // Serves until the process ends.
   [[noreturn]] void Run(const Answers& answers);
 
-  // Waits until a connection needs something, for at most `wait`, and serves all
-  // that do. Returns the number of requests that were answered in full.
+  // Waits until a connection needs something, for at most `wait`, and serves
+  // all that do. Returns the number of requests that were answered in full.
   int Poll(const Answers& answers, std::chrono::milliseconds wait);
 
  private:

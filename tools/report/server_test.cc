@@ -82,11 +82,9 @@ TEST_F(ServerTest, AnswersABrowserOnThisHost) {
 TEST_F(ServerTest, RejectsOtherHostsPathsAndMethods) {
   EXPECT_THAT(Ask("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
               StartsWith("HTTP/1.1 403"));
-  EXPECT_THAT(Ask("GET / HTTP/1.1\r\n\r\n"),
-              StartsWith("HTTP/1.1 403"));
-  EXPECT_THAT(
-      Ask("GET /etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-      StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Ask("GET / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(Ask("GET /etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(Ask("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
               StartsWith("HTTP/1.1 405"));
 }

@@ -1,5 +1,6 @@
-// Frozen layers need no backward, and checkpointed activations no memory. Counts
-// autograd functions and bytes, which do not depend on the machine's load.
+// Frozen layers need no backward, and checkpointed activations no memory.
+// Counts autograd functions and bytes, which do not depend on the machine's
+// load.
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
