@@ -42,7 +42,7 @@ std::vector<std::string> LayerNames(const torch::nn::Module& model,
     const auto* const found = modules.find(name);
     if (found != nullptr && !(*found)->children().empty()) continue;
     TORCH_CHECK_VALUE(found == nullptr, "LayerLr: \"", name,
-                      "\" in expand has no modules in it");
+                      "\" in expand has no child modules");
     TORCH_CHECK_VALUE(false, "LayerLr: there is no module \"", name,
                       "\", which is in expand; near it are ",
                       QuotedNearNames(name, modules.keys()));
@@ -56,7 +56,7 @@ ParamGroups LayerLr(const torch::nn::Module& model,
                     const LayerLrOptions& options) {
   TORCH_CHECK_VALUE(std::isfinite(options.lr) && options.lr >= 0,
                     "LayerLr: lr is ", options.lr,
-                    "; it must be a number of at least 0");
+                    "; it must be finite and at least 0");
   TORCH_CHECK_VALUE(options.decay > 0 && options.decay <= 1,
                     "LayerLr: decay is ", options.decay,
                     "; it must be above 0 and at most 1");

@@ -26,7 +26,7 @@ namespace trainyard {
 using NamedMetrics = std::vector<std::pair<std::string, OutputsAndTarget>>;
 
 template <class Model>
-class SupervisedTask final : public TaskOf<Example> {
+class SupervisedTask : public TaskOf<Example> {
  public:
   SupervisedTask(Model model, OutputsAndTarget loss, NamedMetrics metrics)
       : model_(std::move(model)),
@@ -44,7 +44,7 @@ class SupervisedTask final : public TaskOf<Example> {
   StepOutput TrainStep(const Example& batch, StepContext& step) override {
     const at::Tensor outputs = model_->forward(batch.input);
     step.ForwardDone(outputs);
-    return {.loss = loss_(outputs, batch.target)};
+    return {.loss = TrainLoss(batch, outputs)};
   }
 
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
@@ -58,6 +58,12 @@ class SupervisedTask final : public TaskOf<Example> {
   }
 
  private:
+  // The loss of a training batch; evaluation always uses `loss`.
+  virtual at::Tensor TrainLoss(const Example& batch,
+                               const at::Tensor& outputs) const {
+    return loss_(outputs, batch.target);
+  }
+
   Model model_;
   OutputsAndTarget loss_;
   NamedMetrics metrics_;

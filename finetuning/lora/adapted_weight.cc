@@ -25,7 +25,7 @@ namespace {
 
 constexpr c10::DispatchKey kKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
 
-// Without storage: nothing can read or write past the kernels below.
+// Has no storage, so nothing can bypass the kernels below.
 class AdaptedImpl final : public c10::TensorImpl {
  public:
   AdaptedImpl(LowRankChange change, bool transposed)
@@ -50,7 +50,7 @@ const AdaptedImpl* ImplOf(const at::Tensor& tensor) {
   return dynamic_cast<const AdaptedImpl*>(tensor.unsafeGetTensorImpl());
 }
 
-// Null if it is not of this kind, or not so.
+// Returns null if the tensor is not an adapted weight of this kind.
 const LowRankChange* ChangeOf(const at::Tensor& tensor, LowRankKind kind,
                               bool transposed = false) {
   const AdaptedImpl* const impl = ImplOf(tensor);
@@ -58,7 +58,7 @@ const LowRankChange* ChangeOf(const at::Tensor& tensor, LowRankKind kind,
   return impl->change().kind == kind ? &impl->change() : nullptr;
 }
 
-// The tensor that others compute with.
+// The sum of weight and change, for all other operations.
 at::Tensor Plain(const at::Tensor& tensor) {
   const AdaptedImpl* const impl = ImplOf(tensor);
   if (impl == nullptr) return tensor;
@@ -128,7 +128,7 @@ at::Tensor Linear(const at::Tensor& input, const at::Tensor& weight,
       .add(at::linear(narrow, change->b), change->scale);
 }
 
-// With padding of numbers or of a word.
+// For both overloads of conv2d: padding as numbers and as a string.
 template <class Padding>
 at::Tensor Conv2d(const at::Tensor& input, const at::Tensor& weight,
                   const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
@@ -162,7 +162,7 @@ at::Tensor Embedding(const at::Tensor& weight, const at::Tensor& indices,
       .add(at::matmul(narrow, change->b.t()), change->scale);
 }
 
-// Any other operation: on plain tensors.
+// Runs any other operation on plain tensors.
 void Other(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& arguments = op.schema().arguments();
   const size_t first = stack->size() - arguments.size();
@@ -189,7 +189,7 @@ void Other(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void ClaimKey() {
   static const bool claimed = [] {
-    // Never unclaimed: an adapted weight may live as long as the process.
+    // Never released: an adapted weight may live until the process ends.
     auto* const any =
         new torch::Library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);
     any->fallback(torch::CppFunction::makeFromBoxedFunction<&Other>());

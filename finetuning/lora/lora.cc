@@ -22,7 +22,7 @@ namespace {
 using NamedModules =
     torch::OrderedDict<std::string, std::shared_ptr<torch::nn::Module>>;
 
-// One of the two matrices, a module so that it can be taken out again.
+// One of the two matrices; a module, so that it can be unregistered.
 class Matrix final : public torch::nn::Module {
  public:
   explicit Matrix(const at::Tensor& values)
@@ -40,8 +40,8 @@ bool IsPattern(const std::string& text) {
   return text.find_first_of("*?") != std::string::npos;
 }
 
-// What a name or pattern matches, in the model's order; the model itself is not
-// meant.
+// The modules that a name or pattern matches, in the model's order, without the
+// model itself.
 std::vector<size_t> Matches(const NamedModules& modules,
                             const std::string& pattern, const char* option) {
   std::vector<size_t> found;
@@ -56,8 +56,8 @@ std::vector<size_t> Matches(const NamedModules& modules,
   return found;
 }
 
-// As Linear and Conv2d are initialized, so that what an adapter sees first has
-// the size of what its layer sees.
+// Initializes like Linear and Conv2d, so that the adapter's activations have
+// the scale of the layer's.
 at::Tensor Uniform(at::IntArrayRef sizes, const at::TensorOptions& options) {
   const at::Tensor values = at::empty(sizes, options);
   const double bound =
@@ -72,7 +72,7 @@ void Lora::CheckOptions() const {
   TORCH_CHECK_VALUE(options_.rank >= 1, "Lora: rank is ", options_.rank,
                     "; it must be at least 1");
   TORCH_CHECK_VALUE(std::isfinite(options_.alpha), "Lora: alpha is ",
-                    options_.alpha, "; it must be a number");
+                    options_.alpha, "; it must be finite");
   TORCH_CHECK_VALUE(options_.dropout >= 0 && options_.dropout < 1,
                     "Lora: dropout is ", options_.dropout,
                     "; it must be at least 0 and below 1");
@@ -131,7 +131,7 @@ Lora::~Lora() {
   }
 }
 
-// Without a weight, if the module cannot be adapted.
+// The result has no weight if the module cannot be adapted.
 Lora::Layer Lora::MakeLayer(
     const std::string& name,
     const std::shared_ptr<torch::nn::Module>& module) const {
@@ -173,7 +173,7 @@ void Lora::Register(Layer& layer) const {
   a[0] = b[1] = options_.rank;
   const at::TensorOptions options =
       change.weight.options().requires_grad(false);
-  // One of the two is zero, so that nothing changes at first.
+  // One of the two is zero, so that the outputs do not change at first.
   const auto add = [&](char letter, const at::Tensor& values) {
     auto matrix = std::make_shared<Matrix>(values);
     matrix->train(layer.module->is_training());

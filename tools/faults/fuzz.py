@@ -3,9 +3,9 @@
 
     apt-get install clang-14 libclang-rt-14-dev
     python3 tools/faults/fuzz.py --seconds=600 [manifest states …]
-    python3 tools/faults/fuzz.py --minimize        # what was found becomes the corpus that tests replay
+    python3 tools/faults/fuzz.py --minimize        # the inputs found become the corpus that tests replay
 
-Needs no Bazel: the parsers are free of libtorch, and few files. Exit code 1 if anything was found.
+Needs no Bazel: the parsers do not depend on libtorch. Exit code 1 if anything was found.
 """
 
 import argparse
