@@ -60,9 +60,11 @@ class DistilledTask final : public TaskOf<Example> {
     step.ForwardDone(outputs);
     StepOutput output{.loss = CrossEntropy()(outputs, batch.target)};
     for (const auto& [name, metric] : metrics_)
-      output.metrics.emplace_back(name, metric(outputs, batch.target));
+      output.metrics.emplace_back(name, metric.of_batch(outputs, batch.target));
     return output;
   }
+
+  MetricReducers EvalReducers() const override { return ReducersOf(metrics_); }
 
  private:
   at::Tensor Asked(const at::Tensor& input) const {
