@@ -2,14 +2,14 @@
 // all ranks, into one or several numbers. The default reducer is the mean
 // weighted by records.
 //
-//   MetricReducers EvalReducers() const override {
-//     return {{"largest_error", ReduceMax()},
-//             {"median", ReduceWith([](const at::Tensor& rows) {
-//                return rows.median().item<double>();
-//              })}};
-//   }
+//   const MetricReducers reducers = {
+//       {"largest_error", ReduceMax()},
+//       {"median", ReduceWith([](const at::Tensor& rows) {
+//          return rows.median().item<double>();
+//        })}};
 //
-// tracking/scores has ready ones: precision, recall, F1, AUC, confusion matrix.
+// A task returns them from EvalReducers. tracking/scores has ready ones:
+// precision, recall, F1, AUC, confusion matrix.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRACKING_METRIC_REDUCER_H_

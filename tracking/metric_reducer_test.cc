@@ -52,6 +52,17 @@ TEST(MetricReducerTest, ReducesOverBatchesAndRanks) {
   EXPECT_EQ(Results(ReduceMax(), kBatches), (std::vector<double>{4, 4}));
 }
 
+TEST(MetricReducerTest, HeaderExample) {
+  const MetricReducers reducers = {
+      {"largest_error", ReduceMax()},
+      {"median", ReduceWith([](const at::Tensor& rows) {
+         return rows.median().item<double>();
+       })}};
+  const auto median = reducers.at("median")();
+  median->Add(at::tensor({3.f, 1.f, 2.f}), 3);
+  EXPECT_THAT(median->Result(median->Partial()), ElementsAre(Pair("", 2)));
+}
+
 TEST(MetricReducerTest, FunctionGetsEveryValueOnceInOrder) {
   std::vector<float> seen;
   const auto reducer = ReduceWith([&](const at::Tensor& rows) {

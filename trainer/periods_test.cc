@@ -51,12 +51,11 @@ TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
                           "evaluate@8", "evaluate@10"));
   EXPECT_THAT(Log({.evaluate = Period(), .report = Doubling()}),
               ElementsAre("report@1", "report@2", "report@4", "report@8"));
-  EXPECT_THAT(
-      Log({.evaluate = Period(),
-           .checkpoint = {.directory = MemoryFolder() + "/when",
-                          .every = Doubling()},
-           .report = Period()}),
-      ElementsAre("save@1", "save@2", "save@4", "save@8", "save@10"));
+  EXPECT_THAT(Log({.evaluate = Period(),
+                   .checkpoint = {.directory = MemoryFolder() + "/when",
+                                  .every = Doubling()},
+                   .report = Period()}),
+              ElementsAre("save@1", "save@2", "save@4", "save@8", "save@10"));
 }
 
 // True at the last batch of an epoch: it is asked before and after the epoch is
@@ -64,14 +63,14 @@ TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
 TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
   const Period fifth =
       When([](const Progress& now) { return now.batches % 5 == 0; });
-  EXPECT_THAT(Log({.evaluate = fifth, .report = fifth}),
-              ElementsAre("evaluate@5", "report@5", "evaluate@10",
-                          "report@10"));
+  EXPECT_THAT(
+      Log({.evaluate = fifth, .report = fifth}),
+      ElementsAre("evaluate@5", "report@5", "evaluate@10", "report@10"));
   const Period epoch =
       When([](const Progress& now) { return now.epochs == 1; });
-  EXPECT_THAT(Log({.evaluate = Period(), .report = epoch}),
-              ElementsAre("report@5", "report@6", "report@7", "report@8",
-                          "report@9"));
+  EXPECT_THAT(
+      Log({.evaluate = Period(), .report = epoch}),
+      ElementsAre("report@5", "report@6", "report@7", "report@8", "report@9"));
 }
 
 // The learning rate of each update. Stops after `updates` of them, and resumes.
@@ -85,14 +84,13 @@ std::vector<double> Rates(const FieldSchedule& schedule, int64_t updates) {
     rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control& control) {
       if (e.state.optimizer_step == stop_at) control.RequestStop("test");
     }));
-    rig.trainer().Train(
-        {.data = LinePoints(8),
-         .num_epochs = 2,
-         .checkpoint = {.directory = MemoryFolder() + "/rates" +
-                                     std::to_string(updates)},
-         .resume = Resume::kIfPresent,
-         .per_device_batch_size = 2,
-         .schedules = {schedule}});
+    rig.trainer().Train({.data = LinePoints(8),
+                         .num_epochs = 2,
+                         .checkpoint = {.directory = MemoryFolder() + "/rates" +
+                                                     std::to_string(updates)},
+                         .resume = Resume::kIfPresent,
+                         .per_device_batch_size = 2,
+                         .schedules = {schedule}});
   };
   train(updates);
   if (updates > 0) train(0);

@@ -21,10 +21,8 @@ RunLength Counted(const RunLength& run, const FieldSchedule& schedule) {
   const int64_t frequency = schedule.frequency;
   // 0: unknown, so that a schedule with a length in epochs refuses the run.
   const bool whole = counted.updates_per_epoch % frequency == 0;
-  counted.updates_per_epoch =
-      whole ? counted.updates_per_epoch / frequency : 0;
-  counted.total_updates =
-      (counted.total_updates + frequency - 1) / frequency;
+  counted.updates_per_epoch = whole ? counted.updates_per_epoch / frequency : 0;
+  counted.total_updates = (counted.total_updates + frequency - 1) / frequency;
   return counted;
 }
 

@@ -149,9 +149,9 @@ TEST_F(ScheduleSetTest, FactoryGetsTheLengthOfTheRunInSteps) {
   // 60 batches are 8 steps, and an epoch is not a whole number of them.
   EXPECT_EQ(length(StepOn::kBatch, 8), (std::vector<int64_t>{3, 0, 8}));
   EXPECT_THAT(ErrorOf([&] {
-                set_.Add({.schedule = Linear({.length = Epochs(1)}),
-                          .frequency = 3},
-                         optimizer_, run_);
+                set_.Add(
+                    {.schedule = Linear({.length = Epochs(1)}), .frequency = 3},
+                    optimizer_, run_);
               }),
               HasSubstr("the run does not know its updates per epoch"));
 }

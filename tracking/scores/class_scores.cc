@@ -1,8 +1,7 @@
 #include "tracking/scores/class_scores.h"
 
 #include <ATen/ops/cat.h>
-#include <ATen/ops/ones_like.h>
-#include <ATen/ops/where.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
@@ -47,9 +46,9 @@ Predictions Predict(const at::Tensor& outputs, const at::Tensor& target,
       "; outputs must have one column per class, or the target's shape");
   const at::Tensor truth = target.detach().reshape({-1});
   const at::Tensor number = truth.to(at::kLong);
-  at::Tensor valid =
-      number.ge(0).logical_and_(number.lt(result.classes)).logical_and_(
-          number.eq(truth));
+  at::Tensor valid = number.ge(0)
+                         .logical_and_(number.lt(result.classes))
+                         .logical_and_(number.eq(truth));
   at::Tensor wrong = valid.logical_not();
   if (options.ignore_target) {
     const at::Tensor ignored = truth.eq(*options.ignore_target);
@@ -68,7 +67,7 @@ Predictions Predict(const at::Tensor& outputs, const at::Tensor& target,
 // sums, and no wait for the device.
 at::Tensor Tally(const at::Tensor& numbers, int64_t size) {
   return at::zeros({size + 1}, numbers.options())
-      .index_add_(0, numbers, at::ones_like(numbers))
+      .index_add_(0, numbers, at::ones(numbers.sizes(), numbers.options()))
       .narrow(0, 0, size);
 }
 
@@ -89,7 +88,7 @@ at::Tensor CountClasses(const at::Tensor& outputs, const at::Tensor& target,
                         const CountOptions& options) {
   const Predictions batch = Predict(outputs, target, options);
   const at::Tensor correct =
-      at::where(batch.predicted.eq(batch.target), batch.target, batch.classes);
+      batch.target.masked_fill(batch.predicted.ne(batch.target), batch.classes);
   return at::cat({Tally(correct, batch.classes),
                   Tally(batch.predicted, batch.classes),
                   Tally(batch.target, batch.classes), batch.invalid});
@@ -103,8 +102,7 @@ std::vector<ClassCounts> ReadCounts(const at::Tensor& sums,
   CheckInvalid(metric, values[3 * classes], classes);
   std::vector<ClassCounts> result;
   for (int64_t i = 0; i < classes; ++i) {
-    result.push_back(
-        {values[i], values[classes + i], values[2 * classes + i]});
+    result.push_back({values[i], values[classes + i], values[2 * classes + i]});
   }
   return result;
 }
@@ -169,12 +167,11 @@ SupervisedMetric Recall(const ClassScoreOptions& options) {
 }
 
 SupervisedMetric F1(const ClassScoreOptions& options) {
-  return MakeScore("F1", options,
-                   [](const ClassCounts& counts, double zero_division) {
-                     return Ratio(2 * counts.correct,
-                                  counts.predicted + counts.actual,
-                                  zero_division);
-                   });
+  return MakeScore(
+      "F1", options, [](const ClassCounts& counts, double zero_division) {
+        return Ratio(2 * counts.correct, counts.predicted + counts.actual,
+                     zero_division);
+      });
 }
 
 SupervisedMetric ConfusionMatrix(const ConfusionMatrixOptions& options) {
@@ -185,8 +182,9 @@ SupervisedMetric ConfusionMatrix(const ConfusionMatrixOptions& options) {
     const Predictions batch = Predict(outputs, target, counting);
     const int64_t classes = batch.classes;
     const at::Tensor pair =
-        at::where(batch.target.eq(classes), classes * classes,
-                  batch.target.mul(classes).add(batch.predicted));
+        batch.target.mul(classes)
+            .add(batch.predicted)
+            .masked_fill(batch.target.eq(classes), classes * classes);
     return at::cat({Tally(pair, classes * classes), batch.invalid});
   };
   const auto matrix =
@@ -194,8 +192,8 @@ SupervisedMetric ConfusionMatrix(const ConfusionMatrixOptions& options) {
     const at::Tensor counts = sums.contiguous();
     const int64_t* values = counts.const_data_ptr<int64_t>();
     const int64_t cells = counts.numel() - 1;
-    const auto classes =
-        static_cast<int64_t>(std::llround(std::sqrt(static_cast<double>(cells))));
+    const auto classes = static_cast<int64_t>(
+        std::llround(std::sqrt(static_cast<double>(cells))));
     CheckInvalid("ConfusionMatrix", values[cells], classes);
     const std::vector<std::string> keys =
         ClassKeys(names, classes, "ConfusionMatrix");

@@ -1,10 +1,11 @@
 // Metrics that compare predicted with true classes: precision, recall, F1 and
 // the confusion matrix.
 //
-//   Supervised(model, CrossEntropy(),
-//              {{"f1", F1()},
-//               {"recall", Recall({.average = ScoreAverage::kPerClass})},
-//               {"confusion", ConfusionMatrix()}});
+//   auto task =
+//       Supervised(model, CrossEntropy(),
+//                  {{"f1", F1()},
+//                   {"recall", Recall({.average = ScoreAverage::kPerClass})},
+//                   {"confusion", ConfusionMatrix()}});
 //
 // Outputs have one column per class (N x classes, or N x classes x …), and the
 // prediction is the largest; the target has class numbers. Outputs of the

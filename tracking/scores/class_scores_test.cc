@@ -94,9 +94,8 @@ TEST(ClassScoresTest, InvalidTargetsAreCountedInTheError) {
         ErrorOf<c10::ValueError>([&] { Values(metric, outputs, target); }),
         HasSubstr("2 targets are not class numbers from 0 to 2"));
   }
-  EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
-                Values(F1({.ignore_target = -1}), outputs, target);
-              }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [&] { Values(F1({.ignore_target = -1}), outputs, target); }),
               HasSubstr("1 targets are not"));
   EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
                 Values(F1(), at::tensor(kLogits), at::full({6}, 0.5));

@@ -136,8 +136,7 @@ ReducedValues Rank(const char* metric, const RankingScoreOptions& options,
     column_records(j, ranked);
     const std::vector<ThresholdCounts> counts =
         CountByThreshold(std::move(ranked));
-    of_class.push_back(
-        {keys[j], ranking_of(counts), counts.back().positive});
+    of_class.push_back({keys[j], ranking_of(counts), counts.back().positive});
   }
   return AverageScores(of_class, average);
 }

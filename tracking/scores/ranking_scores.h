@@ -1,10 +1,10 @@
 // Metrics of how well scores rank the records: the area under the ROC curve and
 // average precision.
 //
-//   Supervised(model, CrossEntropy(),
-//              {{"auc", AucRoc()},
-//               {"ap", AveragePrecision(
-//                          {.average = ScoreAverage::kPerClass})}});
+//   auto task = Supervised(
+//       model, CrossEntropy(),
+//       {{"auc", AucRoc()},
+//        {"ap", AveragePrecision({.average = ScoreAverage::kPerClass})}});
 //
 // Outputs have one column per class (N x classes), and the target has class
 // numbers: each class is compared with all others (one versus rest). Outputs of

@@ -26,8 +26,7 @@ ReducedValues Values(const SupervisedMetric& metric, const at::Tensor& outputs,
 TEST(RankingScoresTest, TieCountsHalf) {
   const at::Tensor outputs = at::tensor({3.f, 2.f, 2.f, 1.f});
   const at::Tensor target = at::tensor({1, 1, 0, 0}, at::kLong);
-  EXPECT_THAT(Values(AucRoc(), outputs, target),
-              ElementsAre(Pair("", 0.875)));
+  EXPECT_THAT(Values(AucRoc(), outputs, target), ElementsAre(Pair("", 0.875)));
   // As BinaryCrossEntropy takes it.
   EXPECT_THAT(Values(AucRoc(), outputs.reshape({4, 1}),
                      target.to(at::kFloat).reshape({4, 1})),

@@ -29,10 +29,9 @@ TEST(ScoreAverageTest, HeaderExample) {
               ElementsAre(Pair("", 0.5)));
   EXPECT_THAT(AverageScores(scores, ScoreAverage::kPerClass),
               ElementsAre(Pair("cat", 1), Pair("dog", 0.5)));
-  EXPECT_THAT(
-      ErrorOf<c10::ValueError>(
-          [&] { AverageScores(scores, ScoreAverage::kMicro); }),
-      HasSubstr("micro is not an average"));
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [&] { AverageScores(scores, ScoreAverage::kMicro); }),
+              HasSubstr("micro is not an average"));
 }
 
 TEST(ScoreAverageTest, LeavesOutUndefinedClasses) {
@@ -43,8 +42,9 @@ TEST(ScoreAverageTest, LeavesOutUndefinedClasses) {
               ElementsAre(Pair("", 0.875)));
   EXPECT_TRUE(std::isnan(
       AverageScores({{"a", kNan, 5}}, ScoreAverage::kWeighted).at("")));
-  EXPECT_THAT(AverageScores({{"a", 1, 0}, {"b", 0, 0}}, ScoreAverage::kWeighted),
-              ElementsAre(Pair("", 0.5)));
+  EXPECT_THAT(
+      AverageScores({{"a", 1, 0}, {"b", 0, 0}}, ScoreAverage::kWeighted),
+      ElementsAre(Pair("", 0.5)));
 }
 
 TEST(ScoreAverageTest, DefaultFollowsTheNumberOfClasses) {

@@ -96,9 +96,9 @@ class OrderTask final : public TaskOf<Example> {
   MetricReducers EvalReducers() const override {
     return {{"order", ReduceWith([this](const at::Tensor& rows) {
                const at::Tensor numbers = rows.reshape({-1}).to(at::kLong);
-               seen_.assign(numbers.const_data_ptr<int64_t>(),
-                            numbers.const_data_ptr<int64_t>() +
-                                numbers.numel());
+               seen_.assign(
+                   numbers.const_data_ptr<int64_t>(),
+                   numbers.const_data_ptr<int64_t>() + numbers.numel());
                return 0.0;
              })}};
   }

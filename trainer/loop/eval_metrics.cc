@@ -146,7 +146,8 @@ Metrics EvalMetrics::Read(Backend& backend) {
       const std::string name =
           key.empty() ? metric.name : metric.name + "_" + key;
       TORCH_CHECK_VALUE(result.emplace(name, value).second, "Evaluation: \"",
-                        name, "\" is the name of two values; rename the metric \"",
+                        name,
+                        "\" is the name of two values; rename the metric \"",
                         metric.name, "\"");
     }
   }
