@@ -71,7 +71,7 @@ double Trainer::Run::AgreedSeconds(Backend& backend) const {
   bool needed = false;
   for (const Period* period :
        {&options.evaluate, &options.checkpoint.every, &options.report}) {
-    needed |= !period->never() && period->unit() == TrainUnit::kSeconds;
+    needed |= period->uses_seconds();
   }
   if (!needed) return here;
   at::Tensor seconds = at::full({1}, here, at::kDouble).to(backend.device());

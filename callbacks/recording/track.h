@@ -21,7 +21,7 @@
 // A new run in the same folder moves the files aside. Only the main process
 // should have it.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_TRACK_H_
 #define TRAINYARD_CALLBACKS_RECORDING_TRACK_H_
 
@@ -63,7 +63,7 @@ struct TrackOptions {
 
 class Track final : public Callback, public Stateful {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit Track(TrackOptions options);
 
   // For what is not a number: histograms, images, texts.
