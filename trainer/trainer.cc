@@ -172,7 +172,7 @@ bool Trainer::RunEpoch(Run& run) {
   }
   const int64_t updates_left = run.config.max_updates - state.optimizer_step;
   const int64_t batches = std::min(
-      {run.loader.batches_left(), run.config.batches_per_epoch - done,
+      {*run.loader.batches_left(), run.config.batches_per_epoch - done,
        updates_left * state.grad_accum_steps - done % state.grad_accum_steps});
   task_->SetTraining(true);
   callbacks_.Fire(EpochStart{run.config, state, done + batches});

@@ -229,7 +229,7 @@ void Trainer::LoadCheckpoint(const Checkpoint& checkpoint, Run& run) {
                                  std::to_string(run.config.total_batch_size)) {
     // Batches are larger or smaller than before: counted anew, by windows.
     state.batch_idx =
-        run.loader.batches_per_epoch() - run.loader.batches_left();
+        *run.loader.batches_per_epoch() - *run.loader.batches_left();
     state.batch_idx -= state.batch_idx % state.grad_accum_steps;
   }
   run.schedules.LoadState(PartOf(checkpoint, "schedules"));

@@ -36,7 +36,8 @@ std::vector<Trainer::Run::Eval> MakeEvals(const TrainOptions& options,
 
 int64_t BatchesOf(const std::vector<Trainer::Run::Eval>& evals) {
   int64_t batches = 0;
-  for (const auto& eval : evals) batches += eval.loader.batches_per_epoch();
+  for (const auto& eval : evals)
+    batches += eval.loader.batches_per_epoch().value();
   return batches;
 }
 
@@ -56,9 +57,9 @@ Trainer::Run::Run(const TrainOptions& run_options, Task& task, Backend& backend)
     : options(run_options),
       loader(MakeTrainLoader(options, task, backend)),
       evals(MakeEvals(options, task, backend)),
-      config(MakeRunConfig(
-          options, backend,
-          {.train = loader.batches_per_epoch(), .eval = BatchesOf(evals)})) {
+      config(MakeRunConfig(options, backend,
+                           {.train = loader.batches_per_epoch().value(),
+                            .eval = BatchesOf(evals)})) {
   if (options.handle_signals) cancellation.emplace();
   if (!options.checkpoint.directory.empty()) {
     checkpoints.emplace(options.checkpoint, backend);

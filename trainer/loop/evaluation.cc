@@ -104,7 +104,7 @@ Metrics Evaluate(const EvaluationParts& parts, Loader& loader,
   const at::NoGradGuard no_gradients;
   StepState state = parts.state;
   state.ResetEpoch();
-  int64_t batches = loader.batches_per_epoch();
+  int64_t batches = *loader.batches_per_epoch();
   if (options.max_batches > 0) batches = std::min(batches, options.max_batches);
   parts.callbacks.Fire(EvalStart{state, options.name, batches});
   const Metrics measured = parts.task.evaluates_dataset()
