@@ -25,6 +25,8 @@ class Module;
 
 namespace trainyard {
 
+class Model;
+
 struct LayerLrOptions {
   // The last layer's. REQUIRES: >= 0 and finite.
   double lr = 1e-3;
@@ -45,9 +47,12 @@ struct LayerLrOptions {
 // nothing, with near names.
 ParamGroups LayerLr(const torch::nn::Module& model,
                     const LayerLrOptions& options = {});
+ParamGroups LayerLr(const Model& model, const LayerLrOptions& options = {});
 
 // The names of the layers that LayerLr sees, first to last.
 std::vector<std::string> LayerNames(const torch::nn::Module& model,
+                                    const std::vector<std::string>& expand);
+std::vector<std::string> LayerNames(const Model& model,
                                     const std::vector<std::string>& expand);
 
 }  // namespace trainyard

@@ -24,11 +24,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
-
-namespace torch::nn {
-class Module;
-}  // namespace torch::nn
+#include <functional>
 
 namespace trainyard {
 
@@ -43,10 +39,10 @@ struct LowRankChange {
   // x rank.
   at::Tensor a, b;
   double scale = 1;
-  // Share of the inputs that the change does not see while `layer` is in
-  // training mode. Not of embeddings.
+  // Share of the inputs that the change does not see while `is_training`
+  // returns true. Not of embeddings.
   double dropout = 0;
-  std::weak_ptr<torch::nn::Module> layer = {};
+  std::function<bool()> is_training = {};
 };
 
 // What is added to the weight, in its shape; with gradients to a and b.

@@ -6,14 +6,15 @@
 //   …                                        // any loop; forward as before
 //   lora.Merge();                            // into the weights, for speed
 //
-// Linear, Conv2d and Embedding can be adapted, wherever they are in the model
-// and however they are called: a layer's weight is replaced in place, so that
-// neither the model's class nor its forward has to know (how: see
-// adapted_weight.h). The model has the adapters as parameters, named
-// "<layer>.lora_A.weight" and "<layer>.lora_B.weight" (of an Embedding,
-// "lora_embedding_A" and "lora_embedding_B"): optimizers, checkpoints, Ema and
-// DDP see them, and the weights they change, as any others. clone() of an
-// adapted model throws.
+// The model is of torch::nn or an ExportedModel. Linear, Conv2d and Embedding
+// can be adapted, wherever they are in the model and however they are called: a
+// layer's weight is replaced in place, so that neither the model's class nor
+// its forward has to know (how: see adapted_weight.h). The model has the
+// adapters as parameters, named "<layer>.lora_A.weight" and
+// "<layer>.lora_B.weight" (of an Embedding, "lora_embedding_A" and
+// "lora_embedding_B"): optimizers, checkpoints, Ema and DDP see them, and the
+// weights they change, as any others. clone() of an adapted torch::nn module
+// throws.
 //
 // adapter_files.h saves and loads them as Python's peft does.
 // Thread-compatible. Borrows the model, which must outlive it.
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "finetuning/lora/adapted_weight.h"
+#include "finetuning/lora/lora_model.h"
 #include "trainer/model/named_tensor.h"
 
 namespace trainyard {
@@ -57,12 +59,13 @@ class Lora {
   // for a bad option, a pattern that matches no layer (with near names), and a
   // layer that cannot be adapted; then nothing has changed.
   Lora(torch::nn::Module& model, LoraOptions options);
+  Lora(ExportedModel& model, LoraOptions options);
   // Takes the adapters out of the model. What is merged stays merged.
   ~Lora();
   Lora(const Lora&) = delete;
   Lora& operator=(const Lora&) = delete;
 
-  const torch::nn::Module& model() const { return model_; }
+  const LoraModel& model() const { return *model_; }
   const LoraOptions& options() const { return options_; }
   // Names, in the model's order.
   std::vector<std::string> AdaptedLayers() const;
@@ -81,21 +84,20 @@ class Lora {
   bool merged() const { return merged_; }
 
  private:
-  struct Layer {
-    std::string name;
-    std::shared_ptr<torch::nn::Module> module;
-    at::Tensor* weight;  // the member that forward uses
+  struct Adapted {
+    size_t layer;  // of the model
     LowRankChange change;
     at::Tensor before;  // the weight, while it is merged
   };
+  Lora(std::unique_ptr<LoraModel> model, LoraOptions options);
   void CheckOptions() const;
-  Layer MakeLayer(const std::string& name,
-                  const std::shared_ptr<torch::nn::Module>& module) const;
-  void Register(Layer& layer) const;
+  std::vector<bool> Targets() const;
+  std::vector<bool> AlsoTrained(const std::vector<bool>& adapted) const;
+  void Adapt(size_t layer);
 
-  torch::nn::Module& model_;
+  std::unique_ptr<LoraModel> model_;
   LoraOptions options_;
-  std::vector<Layer> layers_;
+  std::vector<Adapted> adapted_;
   std::vector<std::string> others_;
   bool merged_ = false;
 };

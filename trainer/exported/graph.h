@@ -98,6 +98,9 @@ struct Graph {
 // to the text.
 absl::StatusOr<Graph> ParseGraph(std::string_view json);
 
+// A list of inputs alone, as a graph has them. Errors as ParseGraph's.
+absl::StatusOr<std::vector<GraphInput>> ParseGraphInputs(std::string_view json);
+
 // How messages name a node: "node 3 (aten::add in encoder.0)".
 std::string NodeName(const Graph& graph, size_t node);
 
