@@ -147,6 +147,8 @@ void Lora::Adapt(size_t index) {
   LowRankChange change{
       .kind = *layer.kind,
       .weight = layer.weight,
+      .a = {},
+      .b = {},
       .scale =
           options_.alpha / (options_.rank_stabilized ? std::sqrt(rank) : rank),
       .dropout = options_.dropout,

@@ -1,9 +1,9 @@
 // LoraModel is a model as Lora sees it: layers by name, whose weights can be
 // replaced and that can be given more parameters.
 //
-//   const std::unique_ptr<LoraModel> model = LoraModelOf(*net);
+//   const std::unique_ptr<LoraModel> model = LoraModelOf(*model_);
 //   for (const LoraModel::Layer& layer : model->layers()) {
-//     std::cout << layer.name << (layer.kind ? "" : " cannot be adapted") << "\n";
+//     (layer.kind ? can : cannot).push_back(layer.name);
 //   }
 //
 // Thread-compatible. Borrows the model, which must outlive it.

@@ -11,7 +11,13 @@ keyword arguments of forward(), with example tensors. Dimension 0 of every tenso
 --dynamic=NAME:DIM,DIM names other dimensions instead, for one input. Example sizes of such dimensions must be at least 2.
 --dynamic=NAME: says that no dimension of this input varies.
 
-trainer/exported/README.md describes the file, and what cannot be exported.
+    /tmp/export/bin/python tools/convert/export_model.py net.py:make_model --out=net.safetensors --compile=cross_entropy
+
+also writes net.pt2: loss and gradients of a training step, compiled to one library for this machine's processor (needs g++). It
+takes the example's batch size; --compile_any_batch makes one for any batch size, which is a little slower. The loss is cross_entropy,
+mse, or file.py:function, a function of the first output and the targets; for that make_model returns (module, inputs, targets).
+
+trainer/exported/README.md describes the files, and what cannot be exported.
 """
 
 import argparse
@@ -22,11 +28,15 @@ import json
 import math
 import operator
 import pathlib
+import shlex
 import sys
 
 import torch
 from safetensors.torch import save_file
 from torch.export.graph_signature import InputKind, OutputKind
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from compile_step import CannotCompile, compile_step  # noqa: E402
 
 FORMAT = "1"
 
@@ -375,19 +385,33 @@ def main():
     parser.add_argument("function", help="package.module:function or file.py:function")
     parser.add_argument("--out", required=True, help="the file to write, e.g. net.safetensors")
     parser.add_argument("--dynamic", action="append", default=[], type=dynamic_flag, metavar="NAME:DIMS")
+    parser.add_argument("--compile", metavar="LOSS", help="also compile a training step: cross_entropy, mse, or file.py:function")
+    parser.add_argument("--compile_any_batch", action="store_true", help="compile the step for batches of any size")
+    parser.add_argument("--march", default="native", help="the processor to compile for: native, or x86-64-v3 for any with AVX2")
+    parser.add_argument("--threads", type=int, help="how many threads the compiled step uses; otherwise as many as PyTorch does here")
     options = parser.parse_args()
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    compiled = str(pathlib.Path(options.out).with_suffix(".pt2"))
     try:
         made = named(options.function)()
-        if not isinstance(made, tuple) or len(made) != 2 or not isinstance(made[0], torch.nn.Module):
+        if not isinstance(made, tuple) or len(made) not in (2, 3) or not isinstance(made[0], torch.nn.Module):
             raise CannotExport("%s must return (module, example inputs)" % options.function)
-        texts = export_model(*made, options.out, dict(options.dynamic))
-    except CannotExport as error:
+        module, inputs, *targets = made
+        texts = export_model(module, inputs, options.out, dict(options.dynamic))
+        if options.compile:
+            loss = named(options.compile) if ":" in options.compile else options.compile
+            command = "python " + shlex.join(sys.argv)
+            compile_step(module, inputs, targets[0] if targets else None, loss, compiled, command, options.compile_any_batch, options.march)
+    except (CannotExport, CannotCompile) as error:
         print("export_model: %s" % error, file=sys.stderr)
         return 1
     for mode, name in [("train", "training"), ("eval", "evaluation")]:
         nodes = texts[mode]["nodes"]
         print("%s graph: %d nodes of %d kinds" % (name, len(nodes), len({node["op"] for node in nodes})))
     print("%s: written" % options.out)
+    if options.compile:
+        print("%s: written" % compiled)
     return 0
 
 

@@ -1,9 +1,9 @@
-// The operators that a graph may call: a closed list, because a graph is a file
-// of a stranger. They compute tensors from tensors; none opens files, prints,
+// The operators that a graph may call: a closed list, because a graph may
+// be hostile. They compute tensors from tensors; none opens files, prints,
 // or takes arguments on trust that could make it read or write past a tensor.
 // Free of libtorch.
 //
-//   if (!IsAllowedOperator("aten::add", "Tensor")) return refused;
+//   EXPECT_TRUE(IsAllowedOperator("aten::add", "Tensor"));
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_EXPORTED_ALLOWED_OPERATORS_H_

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -183,12 +184,11 @@ CompiledStep::Output CompiledStep::Run(const std::vector<at::Tensor>& inputs) {
   Output output{.loss = std::move(results[0]),
                 .outputs = {std::make_move_iterator(outputs),
                             std::make_move_iterator(gradients)}};
-  const auto node = std::shared_ptr<CompiledGradients>(
-      new CompiledGradients({std::make_move_iterator(gradients),
-                             std::make_move_iterator(end)},
-                            parts.edges),
-      torch::autograd::deleteNode);
-  torch::autograd::create_gradient_edge(output.loss, node);
+  torch::autograd::create_gradient_edge(
+      output.loss, c10::make_intrusive<CompiledGradients>(
+                       variable_list(std::make_move_iterator(gradients),
+                                     std::make_move_iterator(end)),
+                       parts.edges));
   return output;
 }
 

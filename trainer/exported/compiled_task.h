@@ -2,8 +2,8 @@
 // gradients of training batches by a compiled library:
 //
 //   auto model = OrThrow(LoadExported("net.safetensors"));
-//   auto step = OrThrow(LoadCompiledStep("net.pt2", model));
 //   AdamW optimizer(*model);
+//   auto step = OrThrow(LoadCompiledStep("net.pt2", model));
 //   Trainer trainer(CompiledSupervised(model, step, CrossEntropy()), optimizer,
 //                   *backend);
 //

@@ -14,7 +14,6 @@ class ExportedGoldenTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ExportedGoldenTest, ComputesAsPythonDoes) {
   const std::string path = std::string("trainer/exported/testdata/") + GetParam();
-  // The example of golden_differences.h, for each model.
   const GoldenDifferences differences = CompareWithGolden(
       path + ".safetensors", path + "_golden.safetensors",
       ::testing::TempDir() + "/" + GetParam());

@@ -1,8 +1,9 @@
 // GoldenDifferences says how far an exported model in C++ is from what Python
 // computed with the same module (tools/golden/exported_models.py writes it).
 //
-//   const GoldenDifferences differences =
-//       CompareWithGolden("net.safetensors", "net_golden.safetensors");
+//   const GoldenDifferences differences = CompareWithGolden(
+//       path + ".safetensors", path + "_golden.safetensors",
+//       ::testing::TempDir() + "/" + GetParam());
 //   EXPECT_LT(differences.gradients, 1e-5);
 //
 // A difference is the largest of all elements, relative to the largest element

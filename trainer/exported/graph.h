@@ -1,12 +1,12 @@
 // Graph is the computation of a model that Python exported: a list of calls of
-// ATen's operators, read from JSON text of a stranger. Free of libtorch.
+// ATen's operators, read from JSON text that may be hostile. Free of libtorch.
 //
 //   const absl::StatusOr<Graph> graph = ParseGraph(text);
 //   if (!graph.ok()) return graph.status();  // "node 3 (aten::add): …"
 //
 // Values are numbered: first the inputs, then the results of each node in
 // order. In a graph that ParseGraph accepts, every node uses only values before
-// its own. Whether operators exist and take such arguments, GraphProgram says.
+// its own. GraphProgram checks whether operators exist and take such arguments.
 // README.md describes the text. Thread-safe.
 #ifndef TRAINYARD_TRAINER_EXPORTED_GRAPH_H_
 #define TRAINYARD_TRAINER_EXPORTED_GRAPH_H_

@@ -2,8 +2,8 @@
 // lives: an allocation that would exceed it throws before anything is written
 // to it.
 //
-//   const MemoryLimit limit(1 << 30);
-//   at::zeros({1LL << 40});  // throws c10::ValueError
+//   const MemoryLimit limit(1 << 20);
+//   EXPECT_THROW(at::zeros({1 << 20}), c10::ValueError);
 //
 // Only memory of the CPU counts, and what is freed meanwhile counts back. A
 // profiler of memory hears nothing while it lives. Thread-compatible.

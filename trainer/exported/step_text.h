@@ -2,9 +2,9 @@
 // tensors it takes, what it returns, and where it can run. It is in the
 // package's metadata. Free of libtorch.
 //
-//   absl::StatusOr<StepText> text = ParseStepText(metadata);
-//   if (!text.ok()) return text.status();  // "is not a compiled step of …"
-//   absl::Status runs = CheckRunsHere(*text, "2.13.0", CpuFeatures());
+//   const absl::StatusOr<StepText> text = ParseStepText(metadata);
+//   if (!text.ok()) return text.status();
+//   return CheckRunsHere(*text, "2.13.0", CpuFeatures());
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_EXPORTED_STEP_TEXT_H_

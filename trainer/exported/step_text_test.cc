@@ -46,6 +46,19 @@ TEST(StepTextTest, ReadsMetadata) {
   EXPECT_THAT(text->buffers, IsEmpty());
 }
 
+TEST(StepTextTest, HeaderExample) {
+  const auto check = [](const std::map<std::string, std::string>& metadata)
+      -> absl::Status {
+    const absl::StatusOr<StepText> text = ParseStepText(metadata);
+    if (!text.ok()) return text.status();
+    return CheckRunsHere(*text, "2.13.0", CpuFeatures());
+  };
+  EXPECT_FALSE(check({}).ok());
+  auto metadata = Metadata();
+  metadata["trainyard.cpu"] = "";
+  EXPECT_TRUE(check(metadata).ok());
+}
+
 TEST(StepTextTest, RefusesOtherMetadata) {
   EXPECT_THAT(std::string(ParseStepText({}).status().message()),
               HasSubstr("is not a compiled step"));

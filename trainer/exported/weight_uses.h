@@ -3,7 +3,7 @@
 // such weights.
 //
 //   for (const WeightUse& use : WeightUses(graph)) {
-//     std::cout << use.parameter << " is the weight of " << use.op << "\n";
+//     uses.push_back(use.parameter + ": " + use.op);
 //   }
 //
 // Free of libtorch. Thread-safe.
