@@ -62,7 +62,7 @@ def mobilenet():
 
 def efficientnet():
     config = transformers.EfficientNetConfig(
-        image_size=32, width_coefficient=0.25, depth_coefficient=0.35, hidden_dim=64, num_labels=10, num_block_repeats=[1, 1, 1, 1, 1, 1, 1])
+        image_size=32, width_coefficient=0.25, depth_coefficient=0.35, hidden_dim=320, num_labels=10, num_block_repeats=[1, 1, 1, 1, 1, 1, 1])
     return from_transformers("EfficientNet", "EfficientNetForImageClassification", config, images(4), images(6))
 
 
