@@ -61,10 +61,10 @@ TEST_F(LoraExportedTest, SeesLayersByTheirPythonNames) {
   for (const LoraModel::Layer& layer : model->layers()) {
     (layer.kind ? can : cannot).push_back(layer.name);
   }
-  EXPECT_THAT(can, ElementsAre("words", "places", "blocks.0.qkv",
-                               "blocks.0.out", "blocks.0.mlp.0",
-                               "blocks.0.mlp.3", "blocks.1.qkv", "blocks.1.out",
-                               "blocks.1.mlp.0", "blocks.1.mlp.3"));
+  EXPECT_THAT(can,
+              ElementsAre("words", "places", "blocks.0.qkv", "blocks.0.out",
+                          "blocks.0.mlp.0", "blocks.0.mlp.3", "blocks.1.qkv",
+                          "blocks.1.out", "blocks.1.mlp.0", "blocks.1.mlp.3"));
   EXPECT_THAT(cannot, ElementsAre("blocks", "blocks.0", "blocks.0.norm1",
                                   "blocks.0.norm2", "blocks.0.mlp", "blocks.1",
                                   "blocks.1.norm1", "blocks.1.norm2",

@@ -141,10 +141,9 @@ class ExportedLoraModel final : public LoraModel {
         std::find_if(layers_.begin(), layers_.end(),
                      [&](const Layer& layer) { return layer.name == name; });
     if (found != layers_.end()) return *found;
-    return layers_.emplace_back(
-        Layer{.name = name, .is_training = [&model = model_] {
-                return model.is_training();
-              }});
+    return layers_.emplace_back(Layer{
+        .name = name,
+        .is_training = [&model = model_] { return model.is_training(); }});
   }
 
   ExportedModel& model_;

@@ -101,8 +101,7 @@ class HandWritten final : public Loop {
     float squares = 0;
     for (size_t k = 0; k < parameters_.size(); ++k) {
       gradients_[k] = parameters_[k].grad();
-      const float norm =
-          at::linalg_vector_norm(gradients_[k], 2).item<float>();
+      const float norm = at::linalg_vector_norm(gradients_[k], 2).item<float>();
       squares += norm * norm;
     }
     const float factor =
@@ -113,10 +112,9 @@ class HandWritten final : public Loop {
       divisor = scale_;
     }
     *count_.data_ptr<float>() += 1;
-    const double rate =
-        kLr * 0.5 *
-        (1 + std::cos(M_PI * static_cast<double>(i) /
-                      static_cast<double>(steps)));
+    const double rate = kLr * 0.5 *
+                        (1 + std::cos(M_PI * static_cast<double>(i) /
+                                      static_cast<double>(steps)));
     at::_fused_adamw_(parameters_, gradients_, m_, v_, none_, counts_, rate,
                       0.9, 0.999, 0.01, 1e-8, false, false, divisor);
     total_ += loss.item<double>();
@@ -189,7 +187,8 @@ int Run() {
       const double seconds =
           static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
       // The first turn warms up.
-      if (turn > 0) times[i].push_back(1e3 * seconds / static_cast<double>(steps));
+      if (turn > 0)
+        times[i].push_back(1e3 * seconds / static_cast<double>(steps));
     }
   }
   for (size_t i = 0; i < loops.size(); ++i) {

@@ -84,8 +84,7 @@ struct SmallTransformer : nn::Module {
     register_module("head", head);
   }
   at::Tensor Forward(const at::Tensor& tokens) {
-    at::Tensor x =
-        words(tokens) + places->weight.slice(0, 0, tokens.size(1));
+    at::Tensor x = words(tokens) + places->weight.slice(0, 0, tokens.size(1));
     for (const auto& block : blocks) x = block->Forward(x);
     return head(norm(x).mean(1));
   }

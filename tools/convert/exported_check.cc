@@ -36,7 +36,7 @@ int Run() {
 }  // namespace trainyard
 
 int main(int argc, char** argv) {
-  trainyard::ParseFlags(
-      argc, argv, "compares an exported model with what Python computed");
+  trainyard::ParseFlags(argc, argv,
+                        "compares an exported model with what Python computed");
   return trainyard::Main(trainyard::Run);
 }

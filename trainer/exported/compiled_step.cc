@@ -85,10 +85,9 @@ struct CompiledStep::Parts {
 void CompiledStep::Parts::CheckTensors() const {
   for (const NamedTensor& item : model->Parameters()) {
     if (!item.tensor.requires_grad()) continue;
-    const bool is_known =
-        std::any_of(trained.begin(), trained.end(), [&](const at::Tensor& own) {
-          return own.is_same(item.tensor);
-        });
+    const bool is_known = std::any_of(
+        trained.begin(), trained.end(),
+        [&](const at::Tensor& own) { return own.is_same(item.tensor); });
     TORCH_CHECK_VALUE(is_known, "CompiledStep: parameter \"", item.name,
                       "\" requires a gradient, and the library does not "
                       "compute one. Adapters and parameters that were frozen "
@@ -124,10 +123,10 @@ bool CompiledStep::Takes(const std::vector<at::Tensor>& inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Passed& wanted = parts_->passed[i];
     const at::Tensor& given = inputs[i];
-    const bool is_like = given.defined() && given.is_cpu() &&
-                         given.scalar_type() == wanted.type &&
-                         static_cast<size_t>(given.dim()) ==
-                             wanted.sizes.size();
+    const bool is_like =
+        given.defined() && given.is_cpu() &&
+        given.scalar_type() == wanted.type &&
+        static_cast<size_t>(given.dim()) == wanted.sizes.size();
     if (!is_like) return false;
     for (size_t k = 0; k < wanted.sizes.size(); ++k) {
       const GraphSize& size = wanted.sizes[k];
@@ -269,9 +268,9 @@ absl::StatusOr<std::shared_ptr<CompiledStep>> LoadCompiledStep(
     parts->library = std::make_unique<AOTIModelPackageLoader>(
         path, "model", /*run_single_threaded=*/false);
   } catch (const std::exception& e) {
-    return in_file(absl::FailedPreconditionError(
-        absl::StrCat("the library cannot be loaded; compile it again: ",
-                     text.command, "; ", ErrorMessage(e))));
+    return in_file(absl::FailedPreconditionError(absl::StrCat(
+        "the library cannot be loaded; compile it again: ", text.command, "; ",
+        ErrorMessage(e))));
   }
   return std::make_shared<CompiledStep>(std::move(parts));
 }

@@ -65,9 +65,9 @@ class CompiledStepTest : public ::testing::Test {
   }
 };
 
-#define TRAINYARD_STEP_OR_SKIP(step)                                    \
-  if ((step) == nullptr) {                                              \
-    GTEST_SKIP() << "the package is for x86-64 processors with AVX2";   \
+#define TRAINYARD_STEP_OR_SKIP(step)                                  \
+  if ((step) == nullptr) {                                            \
+    GTEST_SKIP() << "the package is for x86-64 processors with AVX2"; \
   }
 
 TEST_F(CompiledStepTest, GradientsAreThoseOfTheInterpretedGraph) {

@@ -51,9 +51,9 @@ struct Outcome {
 class CompiledTaskTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!LoadCompiledStep(std::string(kFolder) + "conv.pt2",
-                          OrThrow(LoadExported(std::string(kFolder) +
-                                               "conv.safetensors")))
+    if (!LoadCompiledStep(
+             std::string(kFolder) + "conv.pt2",
+             OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors")))
              .ok()) {
       GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
     }
@@ -124,11 +124,10 @@ TEST_F(CompiledTaskTest, EndsWhereTheInterpretedModelDoes) {
     AdamW optimizer(*model, {.lr = 0.01});
     const auto backend = MakeBackend("sp");
     Trainer trainer(
-        compiled
-            ? CompiledSupervised(
-                  model, OrThrow(LoadCompiledStep(path + ".pt2", model)),
-                  MeanSquaredError())
-            : Supervised(model, MeanSquaredError()),
+        compiled ? CompiledSupervised(
+                       model, OrThrow(LoadCompiledStep(path + ".pt2", model)),
+                       MeanSquaredError())
+                 : Supervised(model, MeanSquaredError()),
         optimizer, *backend);
     trainer.Train({.data = data,
                    .num_epochs = 5,
@@ -186,11 +185,10 @@ TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {
                         return CrossEntropy()(outputs, target).mul(2);
                       }),
                   optimizer, *backend);
-  EXPECT_THAT(
-      ErrorOf<c10::Error>([&] {
-        trainer.Train({.data = Images(12), .per_device_batch_size = 6});
-      }),
-      HasSubstr("pass the loss that the library was compiled with"));
+  EXPECT_THAT(ErrorOf<c10::Error>([&] {
+                trainer.Train({.data = Images(12), .per_device_batch_size = 6});
+              }),
+              HasSubstr("pass the loss that the library was compiled with"));
 }
 
 }  // namespace

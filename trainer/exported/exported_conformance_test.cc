@@ -116,8 +116,8 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
   Outcome Train(TrainOptions options, std::optional<int64_t> stop_at) {
     const std::shared_ptr<ExportedModel> model = Conv();
     const std::unique_ptr<AdamW> optimizer = Prepare(*model);
-    const auto backend = MakeBackend(GetParam().backend,
-                                     {.amp = {.dtype = GetParam().dtype}});
+    const auto backend =
+        MakeBackend(GetParam().backend, {.amp = {.dtype = GetParam().dtype}});
     std::vector<at::Tensor> before;
     for (const NamedTensor& item : model->Parameters()) {
       before.push_back(item.tensor.detach().clone());
@@ -169,7 +169,8 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
 TEST_P(ExportedConformanceTest, ResumesToTheBit) {
   const Outcome straight = Train({}, std::nullopt);
   EXPECT_GT(straight.accuracies.back(), 0.8);
-  const std::string folder = ::testing::TempDir() + "/resume_" + GetParam().name;
+  const std::string folder =
+      ::testing::TempDir() + "/resume_" + GetParam().name;
   for (const int64_t stop : {2, 5, 7, 16}) {
     std::filesystem::remove_all(folder);
     const TrainOptions saved = {
@@ -192,10 +193,10 @@ TEST_P(ExportedConformanceTest, TrainsWhatItShould) {
                   ElementsAre("head.weight", "head.bias", "stem.lora_A.weight",
                               "stem.lora_B.weight", "body.lora_A.weight",
                               "body.lora_B.weight"));
-      EXPECT_THAT(outcome.unchanged,
-                  ElementsAre("stem.weight", "norm.weight", "norm.bias",
-                              "body.weight", "body_norm.weight",
-                              "body_norm.bias"));
+      EXPECT_THAT(
+          outcome.unchanged,
+          ElementsAre("stem.weight", "norm.weight", "norm.bias", "body.weight",
+                      "body_norm.weight", "body_norm.bias"));
       break;
     case With::kFreezer:
       EXPECT_THAT(outcome.unchanged, ElementsAre("stem.weight"));

@@ -13,10 +13,11 @@ namespace {
 class ExportedGoldenTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ExportedGoldenTest, ComputesAsPythonDoes) {
-  const std::string path = std::string("trainer/exported/testdata/") + GetParam();
-  const GoldenDifferences differences = CompareWithGolden(
-      path + ".safetensors", path + "_golden.safetensors",
-      ::testing::TempDir() + "/" + GetParam());
+  const std::string path =
+      std::string("trainer/exported/testdata/") + GetParam();
+  const GoldenDifferences differences =
+      CompareWithGolden(path + ".safetensors", path + "_golden.safetensors",
+                        ::testing::TempDir() + "/" + GetParam());
   EXPECT_LT(differences.eval, 1e-5);
   EXPECT_LT(differences.train, 1e-5);
   EXPECT_LT(differences.gradients, 1e-5);

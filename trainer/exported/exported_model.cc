@@ -89,9 +89,12 @@ absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors) {
   }
   try {
     for (const GraphInput& input : passed) DtypeNamed(input.dtype);
-    return Mode{GraphProgram(std::move(graph)), std::move(names),
-                std::move(inputs),              std::move(passed),
-                std::move(places),              std::move(outputs)};
+    return Mode{GraphProgram(std::move(graph)),
+                std::move(names),
+                std::move(inputs),
+                std::move(passed),
+                std::move(places),
+                std::move(outputs)};
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(ErrorMessage(error));
   }
@@ -286,11 +289,11 @@ void ExportedModel::ComputeWith(const std::string& parameter,
       std::any_of(all.begin(), all.end(),
                   [&](const auto& item) { return item.name == parameter; }),
       "ExportedModel: there is no parameter \"", parameter, "\"");
-  TORCH_CHECK_VALUE(
-      tensor.defined() &&
-          tensor.sizes() == parts_->tensors.at(parameter).sizes(),
-      "ExportedModel: what takes the place of \"", parameter,
-      "\" must have its shape, ", parts_->tensors.at(parameter).sizes());
+  TORCH_CHECK_VALUE(tensor.defined() &&
+                        tensor.sizes() == parts_->tensors.at(parameter).sizes(),
+                    "ExportedModel: what takes the place of \"", parameter,
+                    "\" must have its shape, ",
+                    parts_->tensors.at(parameter).sizes());
   for (Mode* const mode : {&*parts_->train, &*parts_->eval}) {
     for (size_t i = 0; i < mode->names.size(); ++i) {
       const bool is_own = mode->inputs[i].defined();

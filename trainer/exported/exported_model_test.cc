@@ -174,10 +174,9 @@ TEST(ExportedModelTest, ComputesWithAnotherTensor) {
   for (const WeightUse& use : model->LayerWeights()) {
     uses.push_back(use.parameter + ": " + use.op);
   }
-  EXPECT_THAT(uses,
-              ElementsAre("stem.weight: aten::conv2d",
-                          "body.weight: aten::conv2d",
-                          "head.weight: aten::linear"));
+  EXPECT_THAT(uses, ElementsAre("stem.weight: aten::conv2d",
+                                "body.weight: aten::conv2d",
+                                "head.weight: aten::linear"));
   model->SetTraining(false);
   const at::Tensor x = at::randn({3, 1, 12, 12});
   const at::Tensor before = model->forward(x);

@@ -47,12 +47,12 @@ std::string ErrorOf(const std::string& node) {
 }
 
 TEST(GraphProgramTest, HeaderExample) {
-  const Graph graph = OrThrow(ParseGraph(
-      R"({"inputs":[{"tensor":"weight"},)"
-      R"({"input":"x","dtype":"float32","sizes":[2]}],)"
-      R"("nodes":[{"op":"aten::mul","overload":"Tensor",)"
-      R"("args":[{"value":0},{"value":1}]}],)"
-      R"("outputs":[{"name":"y","value":2}]})"));
+  const Graph graph =
+      OrThrow(ParseGraph(R"({"inputs":[{"tensor":"weight"},)"
+                         R"({"input":"x","dtype":"float32","sizes":[2]}],)"
+                         R"("nodes":[{"op":"aten::mul","overload":"Tensor",)"
+                         R"("args":[{"value":0},{"value":1}]}],)"
+                         R"("outputs":[{"name":"y","value":2}]})"));
   const at::Tensor weight = at::full({2}, 3.0), x = at::ones({2});
   const GraphProgram program(graph);
   const std::vector<at::Tensor> outputs = program.Run({weight, x}, at::kCPU);

@@ -25,7 +25,9 @@ TEST(MemoryLimitTest, WhatIsFreedCountsBack) {
 }
 
 TEST(MemoryLimitTest, EndsWithItsScope) {
-  { const MemoryLimit limit(1); }
+  {
+    const MemoryLimit limit(1);
+  }
   EXPECT_EQ(at::ones({1000}).numel(), 1000);
 }
 

@@ -1,5 +1,5 @@
-// Operands are the arguments of a node, prepared once: constants in the types of
-// the operator's schema, and the numbers of the values that are computed.
+// Operands are the arguments of a node, prepared once: constants in the types
+// of the operator's schema, and the numbers of the values that are computed.
 //
 //   step.operands = PrepareOperands(node, schema, kinds);
 //   for (const Operand& operand : step.operands) {

@@ -100,8 +100,8 @@ std::set<std::string> CpuFeatures() {
   while (std::getline(file, line)) {
     const size_t colon = line.find(':');
     // "flags" on x86, "Features" on ARM.
-    const bool is_list = line.starts_with("flags") ||
-                         line.starts_with("Features");
+    const bool is_list =
+        line.starts_with("flags") || line.starts_with("Features");
     if (is_list && colon != std::string::npos) {
       return Words(std::string_view(line).substr(colon + 1));
     }

@@ -47,8 +47,8 @@ TEST(StepTextTest, ReadsMetadata) {
 }
 
 TEST(StepTextTest, HeaderExample) {
-  const auto check = [](const std::map<std::string, std::string>& metadata)
-      -> absl::Status {
+  const auto check =
+      [](const std::map<std::string, std::string>& metadata) -> absl::Status {
     const absl::StatusOr<StepText> text = ParseStepText(metadata);
     if (!text.ok()) return text.status();
     return CheckRunsHere(*text, "2.13.0", CpuFeatures());
@@ -72,8 +72,7 @@ TEST(StepTextTest, SaysHowToCompileAgain) {
   const StepText text = *ParseStepText(Metadata());
   EXPECT_TRUE(CheckRunsHere(text, "2.13.0", {"avx", "avx2", "bmi1"}).ok());
   EXPECT_THAT(
-      std::string(
-          CheckRunsHere(text, "2.14.0", {"avx", "avx2"}).message()),
+      std::string(CheckRunsHere(text, "2.14.0", {"avx", "avx2"}).message()),
       HasSubstr("was compiled by PyTorch 2.13.0; this program has libtorch "
                 "2.14.0; compile it again on this machine: python "
                 "export_model.py net.py:make"));

@@ -15,10 +15,10 @@ using ::testing::ElementsAre;
 
 // Each use as "parameter: operator".
 std::vector<std::string> Uses(const std::string& nodes) {
-  const Graph graph = OrThrow(ParseGraph(
-      R"({"inputs":[{"tensor":"a.weight"},{"tensor":"b.weight"},)"
-      R"({"input":"x","dtype":"float32","sizes":[]}],"nodes":[)" +
-      nodes + R"(],"outputs":[{"name":"y","value":2}]})"));
+  const Graph graph = OrThrow(
+      ParseGraph(R"({"inputs":[{"tensor":"a.weight"},{"tensor":"b.weight"},)"
+                 R"({"input":"x","dtype":"float32","sizes":[]}],"nodes":[)" +
+                 nodes + R"(],"outputs":[{"name":"y","value":2}]})"));
   std::vector<std::string> uses;
   for (const WeightUse& use : WeightUses(graph)) {
     uses.push_back(use.parameter + ": " + use.op);
@@ -28,8 +28,8 @@ std::vector<std::string> Uses(const std::string& nodes) {
 
 std::string Node(const std::string& op, const std::string& args,
                  const std::string& kwargs = "") {
-  return R"({"op":"aten::)" + op + R"(","args":[)" + args +
-         R"(],"kwargs":{)" + kwargs + "}}";
+  return R"({"op":"aten::)" + op + R"(","args":[)" + args + R"(],"kwargs":{)" +
+         kwargs + "}}";
 }
 
 const std::string kA = R"({"value":0})", kB = R"({"value":1})",
@@ -37,10 +37,10 @@ const std::string kA = R"({"value":0})", kB = R"({"value":1})",
                   kOnes = R"({"list":[{"int":1},{"int":1}]})";
 
 TEST(WeightUsesTest, ListsParametersInTheOrderOfTheNodes) {
-  EXPECT_THAT(Uses(Node("linear", kX + "," + kB) + "," +
-                   Node("embedding", kA + "," + kX)),
-              ElementsAre("b.weight: aten::linear",
-                          "a.weight: aten::embedding"));
+  EXPECT_THAT(
+      Uses(Node("linear", kX + "," + kB) + "," +
+           Node("embedding", kA + "," + kX)),
+      ElementsAre("b.weight: aten::linear", "a.weight: aten::embedding"));
 }
 
 TEST(WeightUsesTest, TheFirstUseOfATiedWeightCounts) {
@@ -50,10 +50,10 @@ TEST(WeightUsesTest, TheFirstUseOfATiedWeightCounts) {
 }
 
 TEST(WeightUsesTest, LeavesOutWhatIsNotTheWeightOfALayer) {
-  EXPECT_THAT(Uses(Node("linear", kX + "," + kX) + "," +
-                   Node("mul", kX + "," + kA) + "," +
-                   Node("linear", kA + "," + kX)),
-              ElementsAre());
+  EXPECT_THAT(
+      Uses(Node("linear", kX + "," + kX) + "," + Node("mul", kX + "," + kA) +
+           "," + Node("linear", kA + "," + kX)),
+      ElementsAre());
 }
 
 TEST(WeightUsesTest, ConvolutionsWithGroupsOrDilationAreLeftOut) {
@@ -62,13 +62,11 @@ TEST(WeightUsesTest, ConvolutionsWithGroupsOrDilationAreLeftOut) {
   EXPECT_THAT(Uses(Node("conv2d", kX + "," + kA + ",null," + kOnes + "," +
                                       kOnes + "," + kOnes)),
               ElementsAre("a.weight: aten::conv2d"));
-  EXPECT_THAT(
-      Uses(Node("conv2d", kX + "," + kA, R"("groups":)" + kTwo)),
-      ElementsAre());
-  EXPECT_THAT(
-      Uses(Node("conv2d", kX + "," + kA,
-                R"("dilation":{"list":[{"int":2},{"int":2}]})")),
-      ElementsAre());
+  EXPECT_THAT(Uses(Node("conv2d", kX + "," + kA, R"("groups":)" + kTwo)),
+              ElementsAre());
+  EXPECT_THAT(Uses(Node("conv2d", kX + "," + kA,
+                        R"("dilation":{"list":[{"int":2},{"int":2}]})")),
+              ElementsAre());
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ struct ParamGroup {
 class ParamGroups {
  public:
   ParamGroups(const torch::nn::Module& module);  // NOLINT: implicit, see above
-  ParamGroups(const Model& model);                        // NOLINT
+  ParamGroups(const Model& model);               // NOLINT
   ParamGroups(const std::vector<at::Tensor>& tensors);    // NOLINT
   ParamGroups(std::vector<ParamGroup> groups);            // NOLINT
   ParamGroups(std::initializer_list<at::Tensor> tensors)  // NOLINT

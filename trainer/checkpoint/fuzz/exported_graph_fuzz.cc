@@ -1,5 +1,6 @@
-// The text of an exported model or of a compiled step: refused, or a graph whose
-// nodes use only what is computed before them, and names that fit each other.
+// The text of an exported model or of a compiled step: refused, or a graph
+// whose nodes use only what is computed before them, and names that fit each
+// other.
 #include <cstdlib>
 #include <set>
 #include <string>
