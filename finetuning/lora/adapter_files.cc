@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <absl/strings/str_cat.h>
 #include <c10/util/Exception.h>
-#include <torch/nn/module.h>
 
 #include <filesystem>
 #include <fstream>
@@ -51,10 +50,10 @@ std::vector<NamedTensor> PeftTensors(const Lora& lora) {
 bool IsAmbiguous(const Lora& lora) {
   const std::vector<std::string> layers = lora.AdaptedLayers();
   const std::set<std::string> adapted(layers.begin(), layers.end());
-  for (const auto& item : lora.model().named_modules("", false)) {
-    if (adapted.contains(item.key())) continue;
+  for (const LoraModel::Layer& item : lora.model().layers()) {
+    if (adapted.contains(item.name)) continue;
     for (const std::string& layer : layers) {
-      if (item.key().ends_with("." + layer)) return true;
+      if (item.name.ends_with("." + layer)) return true;
     }
   }
   return false;
