@@ -11,6 +11,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ using ::testing::SizeIs;
 DatasetPtr Points(int64_t size) {
   const at::Tensor i = at::arange(size, at::kDouble);
   const at::Tensor x =
-      at::stack({i.remainder(3).sub(1), i.remainder(2), at::full_like(i, 1)}, 1);
+      at::stack({i.remainder(3).sub(1), i.remainder(2), at::ones_like(i)}, 1);
   return MakeTensorDataset(Example{x, x.sum(1).mul(2)});
 }
 
@@ -66,8 +67,10 @@ class FractionTask final : public TaskOf<Example> {
 
  private:
   at::Tensor Error(const at::Tensor& input, const Example& batch) {
-    return input.mul(body_["w"]).sum(1) + batch.input.mul(head_["v"]).sum(1) -
-           batch.target;
+    return input.mul(body_["w"])
+        .sum(1)
+        .add(batch.input.mul(head_["v"]).sum(1))
+        .sub(batch.target);
   }
 
   TestCustom body_ = Weights("w"), head_ = Weights("v");
@@ -145,7 +148,7 @@ Outcome Train(const std::string& folder, int64_t stop_at = -1) {
                   .reports = record.reports,
                   .steps = record.steps,
                   .loaded = record.loaded};
-  for (const NamedTensor& item : trainer.task().State()) {
+  for (const NamedTensor& item : trainer.task().NamedTensors()) {
     const double* data = item.tensor.const_data_ptr<double>();
     outcome.weights.insert(outcome.weights.end(), data,
                            data + item.tensor.numel());
