@@ -65,8 +65,8 @@ void RunWindow(const TokenBatch& window, const std::vector<int64_t>& sizes,
     *gradient = task.model_["weight"].grad().div(e.divisor);
   }));
   const auto batches = static_cast<int64_t>(sizes.size());
-  StepState state{.grad_accum_steps = batches};
-  StepRunner runner({task, {&optimizer}, *backend, callbacks, state}, clip);
+  RunClock clock({.grad_accum_steps = batches});
+  StepRunner runner({task, {&optimizer}, *backend, callbacks, clock}, clip);
   int64_t row = 0;
   for (int64_t i = 0; i < batches; ++i) {
     const int64_t size = sizes[static_cast<size_t>(i)];
@@ -75,7 +75,7 @@ void RunWindow(const TokenBatch& window, const std::vector<int64_t>& sizes,
                batches - i);
     row += size;
   }
-  EXPECT_EQ(state.optimizer_step, 1);
+  EXPECT_EQ(clock.updates(), 1);
 }
 
 at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
