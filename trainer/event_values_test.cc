@@ -141,11 +141,10 @@ TEST_F(EventValuesTest, AStepIsToldWhereTheRunIs) {
 TEST_F(EventValuesTest, TheHistoryIsAheadOfTheCallbacks) {
   std::vector<std::string> log;
   const auto note = [&](const std::string& event, const RunHistory& history) {
-    log.push_back(event + " of " + std::to_string(history.current_epoch()) +
-                  ": " + std::to_string(history.Values("train_loss").size()) +
-                  " trained, " +
-                  std::to_string(history.Values("eval_loss").size()) +
-                  " evaluated");
+    log.push_back(
+        event + " of " + std::to_string(history.current_epoch()) + ": " +
+        std::to_string(history.Values("train_loss").size()) + " trained, " +
+        std::to_string(history.Values("eval_loss").size()) + " evaluated");
   };
   trainer_->Add(On<TrainEpochEnd>([&](const TrainEpochEnd& e, Control&) {
     note("TrainEpochEnd", e.history);
@@ -157,8 +156,8 @@ TEST_F(EventValuesTest, TheHistoryIsAheadOfTheCallbacks) {
   }));
   trainer_->Add(On<EpochEnd>(
       [&](const EpochEnd& e, Control&) { note("EpochEnd", e.history); }));
-  trainer_->Add(
-      On<RunEnd>([&](const RunEnd& e, Control&) { note("RunEnd", e.history); }));
+  trainer_->Add(On<RunEnd>(
+      [&](const RunEnd& e, Control&) { note("RunEnd", e.history); }));
   Train();
   EXPECT_THAT(log, ElementsAre("TrainEpochEnd of 1: 1 trained, 0 evaluated",
                                "EvalEnd of 1: 1 trained, 1 evaluated",

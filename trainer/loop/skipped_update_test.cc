@@ -73,9 +73,8 @@ TEST(SkippedUpdateTest, MovesNoScheduleAndNoCounter) {
   std::vector<bool> updated;
   std::vector<double> by_update, by_batch;
   std::vector<int64_t> updates;
-  trainer.Add(On<UpdateEnd>([&](const UpdateEnd& e, Control&) {
-    updated.push_back(e.updated);
-  }));
+  trainer.Add(On<UpdateEnd>(
+      [&](const UpdateEnd& e, Control&) { updated.push_back(e.updated); }));
   trainer.Add(On<StepEnd>([&](const StepEnd& e, Control&) {
     by_update.push_back(line.optimizer.Field(0, "weight_decay"));
     by_batch.push_back(line.optimizer.Field(0, "eps"));

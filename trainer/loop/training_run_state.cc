@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/model/tensor_match.h"
 #include "trainer/error_message.h"
 #include "trainer/loop/format1.h"
 #include "trainer/loop/training_run.h"
+#include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 
 // After every header of libtorch, which defines LOG too.

@@ -243,8 +243,7 @@ void TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& tensors) {
   }
   const TensorDifferences differences = given.Finish();
   TORCH_CHECK_VALUE(differences.none(), name(),
-                    ": the saved tensors do not fit:\n",
-                    Describe(differences));
+                    ": the saved tensors do not fit:\n", Describe(differences));
   for (auto& [key, taken] : fitting) {
     if (taken == nullptr) {
       inner_->state().erase(key);
@@ -292,8 +291,7 @@ void TorchOptimizer::LoadArchive(const std::vector<NamedTensor>& tensors) {
   }
   if (!bytes.defined()) differences.missing.push_back(kArchive);
   TORCH_CHECK_VALUE(differences.none(), name(),
-                    ": the saved tensors do not fit:\n",
-                    Describe(differences));
+                    ": the saved tensors do not fit:\n", Describe(differences));
   // load would replace them.
   std::vector<std::unique_ptr<OptimizerOptions>> options;
   for (const auto& group : inner_->param_groups())
