@@ -25,7 +25,7 @@ Period Doubling() {
 }
 
 // Evaluations, checkpoints and reports of a run of two epochs with five batches
-// each, as "<what>@<updates>".
+// each, as "<what>@<updates>". The end of a run has all that are not current.
 std::vector<std::string> Log(TrainOptions options) {
   LineRig rig;
   std::vector<std::string> log;
@@ -51,7 +51,8 @@ TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
               ElementsAre("evaluate@1", "evaluate@2", "evaluate@4",
                           "evaluate@8", "evaluate@10"));
   EXPECT_THAT(Log({.evaluate = Period(), .report = Doubling()}),
-              ElementsAre("report@1", "report@2", "report@4", "report@8"));
+              ElementsAre("report@1", "report@2", "report@4", "report@8",
+                          "report@10"));
   EXPECT_THAT(Log({.evaluate = Period(),
                    .checkpoint = {.directory = MemoryFolder() + "/when",
                                   .every = Doubling()},
@@ -71,7 +72,8 @@ TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
       When([](const Progress& now) { return now.epochs == 1; });
   EXPECT_THAT(
       Log({.evaluate = Period(), .report = epoch}),
-      ElementsAre("report@5", "report@6", "report@7", "report@8", "report@9"));
+      ElementsAre("report@5", "report@6", "report@7", "report@8", "report@9",
+                  "report@10"));
 }
 
 // The learning rate of each update. Stops after `updates` of them, and resumes.
