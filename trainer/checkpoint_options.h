@@ -1,5 +1,5 @@
-// CheckpointOptions says where and when a run saves checkpoints; Resume, whether
-// it resumes from one.
+// CheckpointOptions says where and when a run saves checkpoints; Resume,
+// whether it resumes from one.
 //
 //   trainer.Train({.data = train,
 //                  .checkpoint = {.directory = "run",
@@ -23,8 +23,8 @@ struct CheckpointOptions {
   // Created if it does not exist. Empty: nothing is saved.
   std::string directory = {};
   // For nodes that share no disk: each node saves a complete checkpoint of its
-  // own, and a run resumes from the newest that all nodes have. False: all ranks
-  // must see the same directory.
+  // own, and a run resumes from the newest that all nodes have. False: all
+  // ranks must see the same directory.
   bool save_per_node = false;
   // How often to save. A run that ends without an error saves once more.
   Period every = Every(Epochs(1));

@@ -44,8 +44,8 @@ DatasetPtr Points(int64_t size) {
 }
 
 TestCustom Weights(const std::string& name) {
-  return TestCustom(TestModuleParts{
-      .parameters = {{name, at::full({3}, 0.5, at::kDouble)}}});
+  return TestCustom(
+      TestModuleParts{.parameters = {{name, at::full({3}, 0.5, at::kDouble)}}});
 }
 
 class FractionTask final : public TaskOf<Example> {
@@ -58,8 +58,7 @@ class FractionTask final : public TaskOf<Example> {
   }
   StepOutput TrainStep(const Example& batch, StepContext&) override {
     const at::Tensor error = Error(at::dropout(batch.input, 0.5, true), batch);
-    return {.loss = error.square().mean(),
-            .metrics = {{"bias", error.mean()}}};
+    return {.loss = error.square().mean(), .metrics = {{"bias", error.mean()}}};
   }
   StepOutput EvalStep(const Example& batch, StepContext&) override {
     return {.loss = Error(batch.input, batch).square().mean()};

@@ -66,8 +66,7 @@ void EpochTable::OnEpochStart(const EpochStart& e, Control&) {
 
 void EpochTable::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   const double seconds = options_.clock() - start_ - eval_seconds_;
-  const auto samples =
-      static_cast<double>(e.clock.samples() - start_samples_);
+  const auto samples = static_cast<double>(e.clock.samples() - start_samples_);
   samples_per_second_ = seconds > 0 ? samples / seconds : 0;
 }
 

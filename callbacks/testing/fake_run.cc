@@ -33,8 +33,7 @@ Backend& FakeBackend() {
 }
 
 FakeRun::FakeRun(FakeRunOptions options)
-    : options_(std::move(options)),
-      clock_(NewClock()) {}
+    : options_(std::move(options)), clock_(NewClock()) {}
 
 RunClock FakeRun::NewClock() {
   return RunClock({.grad_accum_steps = options_.grad_accum_steps,

@@ -29,8 +29,8 @@ TrainOptions Short(int64_t epochs) {
 
 TEST(LearningRateFinderTest, TheTrialLeavesNothingBehind) {
   LineRig tried, plain;
-  LearningRateFinder finder(tried.optimizer(), tried.trainer().task().NamedTensors(),
-                            kOptions);
+  LearningRateFinder finder(tried.optimizer(),
+                            tried.trainer().task().NamedTensors(), kOptions);
   tried.trainer().Add(finder);
   const at::Tensor weight = tried.weight();
   const TrainOptions options = Short(1000);
@@ -98,8 +98,8 @@ TEST(LearningRateFinderTest, GroupsKeepTheirRatio) {
 
 TEST(LearningRateFinderTest, RefusesToBeSaved) {
   LineRig rig;
-  rig.trainer().Add(LearningRateFinder(rig.optimizer(),
-                                       rig.trainer().task().NamedTensors(), kOptions));
+  rig.trainer().Add(LearningRateFinder(
+      rig.optimizer(), rig.trainer().task().NamedTensors(), kOptions));
   TrainOptions options = Short(1000);
   options.checkpoint.directory = ::testing::TempDir() + "/trial";
   const at::Tensor weight = rig.weight();
@@ -110,7 +110,8 @@ TEST(LearningRateFinderTest, RefusesToBeSaved) {
 TEST(LearningRateFinderTest, NeedsWhatItPutsBack) {
   LineRig rig;
   EXPECT_THROW(LearningRateFinder(rig.optimizer(), {}), std::invalid_argument);
-  LearningRateFinder finder(rig.optimizer(), rig.trainer().task().NamedTensors());
+  LearningRateFinder finder(rig.optimizer(),
+                            rig.trainer().task().NamedTensors());
   Control control;
   EXPECT_THROW(finder.OnRunStart({{.num_processes = 2}, {}}, control),
                std::invalid_argument);

@@ -88,8 +88,7 @@ int64_t Evaluator::num_batches() const {
 
 void Evaluator::CheckPrefixes() const {
   std::set<std::string> prefixes;
-  for (const OtherWeights* others :
-       parts_.callbacks.FindAll<OtherWeights>()) {
+  for (const OtherWeights* others : parts_.callbacks.FindAll<OtherWeights>()) {
     TORCH_CHECK_VALUE(
         !others->wanted() || prefixes.insert(others->prefix()).second,
         "Train: two callbacks evaluate other weights under the prefix \"",

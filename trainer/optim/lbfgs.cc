@@ -144,7 +144,7 @@ std::vector<NamedTensor> LBFGS::NamedTensors() const {
 }
 
 StateMismatch LBFGS::LoadTensors(const std::vector<NamedTensor>& state,
-                               bool strict) {
+                                 bool strict) {
   Reader reader(state);
   auto loaded = std::make_unique<TorchState>();
   loaded->H_diag(reader.Take("H_diag"));

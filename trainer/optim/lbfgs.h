@@ -61,7 +61,7 @@ class LBFGS final : public Optimizer {
   // the first update. LoadTensors takes all of it or nothing.
   std::vector<NamedTensor> NamedTensors() const override;
   StateMismatch LoadTensors(const std::vector<NamedTensor>& state,
-                          bool strict = true) override;
+                            bool strict = true) override;
 
  private:
   void Step(const std::optional<at::Tensor>& divisor) override;

@@ -117,7 +117,8 @@ TEST(ListOptimizerTest, StateIsNamedAndOnlyWhatThereIs) {
   const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
   const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors())
+    names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("m/average", "m/rows", "m/step", "v/average",
                                  "v/step"));
 }
