@@ -137,7 +137,7 @@ Outcome Train(const std::string& folder, int64_t stop_at = -1) {
        .report = Every(Batches(4)),
        .per_device_batch_size = 2,
        .grad_accum_steps = 2,
-       .schedule = Linear({.end_ratio = 0.5, .length = Updates(8)}),
+       .schedule = Linear({.end_ratio = 0.5, .length = Updates(4)}),
        .schedules = {{.schedule = OnPlateau({.factor = 0.5, .patience = 0}),
                       .optimizer = "head"}},
        .seed = 5});
