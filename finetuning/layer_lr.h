@@ -27,6 +27,8 @@ class Module;
 
 namespace trainyard {
 
+class Model;
+
 struct LayerLrOptions {
   // Learning rate of the last layer. REQUIRES: >= 0 and finite.
   double lr = 1e-3;
@@ -47,9 +49,12 @@ struct LayerLrOptions {
 // matches nothing (with the nearest names).
 ParamGroups LayerLr(const torch::nn::Module& model,
                     const LayerLrOptions& options = {});
+ParamGroups LayerLr(const Model& model, const LayerLrOptions& options = {});
 
 // Names of the layers as LayerLr counts them, first to last.
 std::vector<std::string> LayerNames(const torch::nn::Module& model,
+                                    const std::vector<std::string>& expand);
+std::vector<std::string> LayerNames(const Model& model,
                                     const std::vector<std::string>& expand);
 
 }  // namespace trainyard

@@ -54,7 +54,7 @@ class ModelAverage : public Stateful {
 
   // The averages under the model's names, sorted by name. Shares memory with
   // this object.
-  std::vector<NamedTensor> State() const;
+  std::vector<NamedTensor> NamedTensors() const;
 
   // The state has the averages and the number of updates. LoadState throws, and
   // changes nothing, if the model's names or shapes differ.

@@ -13,17 +13,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "trainer/data/batch.h"
 #include "trainer/losses.h"
+#include "trainer/supervised_metric.h"
 #include "trainer/task.h"
 
 namespace trainyard {
-
-using NamedMetrics = std::vector<std::pair<std::string, OutputsAndTarget>>;
 
 template <class Model>
 class SupervisedTask : public TaskOf<Example> {
@@ -52,10 +49,12 @@ class SupervisedTask : public TaskOf<Example> {
     step.ForwardDone(outputs);
     StepOutput output{.loss = loss_(outputs, batch.target)};
     for (const auto& [name, metric] : metrics_)
-      output.metrics.emplace_back(name, metric(outputs, batch.target));
+      output.metrics.emplace_back(name, metric.of_batch(outputs, batch.target));
     output.outputs = outputs;
     return output;
   }
+
+  MetricReducers EvalReducers() const override { return ReducersOf(metrics_); }
 
  private:
   // The loss of a training batch; evaluation always uses `loss`.

@@ -14,7 +14,6 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
-#include <torch/nn/module.h>
 
 #include <optional>
 #include <string_view>
@@ -72,9 +71,8 @@ std::optional<at::Tensor> Plain(const std::optional<at::Tensor>& tensor) {
 
 at::Tensor Dropped(const at::Tensor& input, const LowRankChange& change) {
   if (change.dropout == 0) return input;
-  const auto layer = change.layer.lock();
-  const bool training = layer != nullptr && layer->is_training();
-  return training ? at::dropout(input, change.dropout, true) : input;
+  const bool is_training = change.is_training && change.is_training();
+  return is_training ? at::dropout(input, change.dropout, true) : input;
 }
 
 using Excluded = c10::impl::ExcludeDispatchKeyGuard;

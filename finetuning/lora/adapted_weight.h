@@ -23,11 +23,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
-
-namespace torch::nn {
-class Module;
-}  // namespace torch::nn
+#include <functional>
 
 namespace trainyard {
 
@@ -43,10 +39,10 @@ struct LowRankChange {
   //   kEmbedding  a: rank x num_embeddings, b: embedding_dim x rank
   at::Tensor a, b;
   double scale = 1;
-  // Dropout on the inputs of the change while `layer` is in training mode.
+  // Dropout on the inputs of the change while `is_training` returns true.
   // Embeddings ignore it.
   double dropout = 0;
-  std::weak_ptr<torch::nn::Module> layer = {};
+  std::function<bool()> is_training = {};
 };
 
 // The change as a full matrix in the weight's shape; differentiable in a and b.

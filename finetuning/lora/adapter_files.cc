@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <absl/strings/str_cat.h>
 #include <c10/util/Exception.h>
-#include <torch/nn/module.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,7 +14,7 @@
 #include "finetuning/lora/adapter_config.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/io/atomic_file.h"
-#include "trainer/optim/named_state.h"
+#include "trainer/model/tensor_match.h"
 
 namespace trainyard {
 namespace {
@@ -51,10 +50,10 @@ std::vector<NamedTensor> PeftTensors(const Lora& lora) {
 bool IsAmbiguous(const Lora& lora) {
   const std::vector<std::string> layers = lora.AdaptedLayers();
   const std::set<std::string> adapted(layers.begin(), layers.end());
-  for (const auto& item : lora.model().named_modules("", false)) {
-    if (adapted.contains(item.key())) continue;
+  for (const LoraModel::Layer& item : lora.model().layers()) {
+    if (adapted.contains(item.name)) continue;
     for (const std::string& layer : layers) {
-      if (item.key().ends_with("." + layer)) return true;
+      if (item.name.ends_with("." + layer)) return true;
     }
   }
   return false;
@@ -90,13 +89,6 @@ std::string DescribeScale(int64_t rank, double alpha, bool rank_stabilized) {
                       rank_stabilized ? ", rank-stabilized" : "");
 }
 
-absl::Status WriteFile(const std::string& path, const std::string& text) {
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
-  if (!file.ok()) return file.status();
-  const absl::Status appended = file->Append(text.data(), text.size());
-  return appended.ok() ? file->Commit() : appended;
-}
-
 }  // namespace
 
 absl::Status SaveAdapters(const Lora& lora, const std::string& folder) {
@@ -119,7 +111,7 @@ absl::Status SaveAdapters(const Lora& lora, const std::string& folder) {
               .target_modules = layers,
               .target_pattern = IsAmbiguous(lora) ? ExactPattern(layers) : "",
               .modules_to_save = lora.OtherTrainedLayers()});
-  return WriteFile(ConfigPath(folder), json);
+  return WriteFileAtomically(ConfigPath(folder), json);
 }
 
 absl::StatusOr<LoraOptions> AdapterOptions(const std::string& folder) {
@@ -171,14 +163,13 @@ absl::Status LoadAdapters(const std::string& folder, Lora& lora) {
   const auto read = ReadSafetensors(TensorsPath(folder));
   if (!read.ok()) return read.status();
   const std::vector<NamedTensor> own = PeftTensors(lora);
-  const StateMismatch mismatch = CompareState(own, read->tensors);
-  if (!mismatch.empty()) {
+  const absl::Status loaded =
+      LoadTensors(read->tensors, own, TensorTypes::kConvert);
+  if (!loaded.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("LoadAdapters: the adapters in ", folder,
-                     " do not fit this Lora: ", mismatch.ToString()));
+                     " do not fit this Lora: ", loaded.message()));
   }
-  const at::NoGradGuard no_gradients;
-  CopyState(own, read->tensors);
   return absl::OkStatus();
 }
 

@@ -6,13 +6,14 @@
 //   …
 //   lora.Merge();  // adds the adapters to the weights, for fast inference
 //
-// Linear, Conv2d and Embedding layers can be adapted, wherever they are in the
-// model and however they are called: the layer's weight is replaced in place,
-// so the model's class and forward stay unchanged (see adapted_weight.h). The
-// adapters are parameters of the model, named "<layer>.lora_A.weight" and
-// "<layer>.lora_B.weight" (of an Embedding: "lora_embedding_A" and
-// "lora_embedding_B"). Optimizers, checkpoints, Ema and DDP handle them like
-// any other parameter. clone() of an adapted model throws.
+// The model is a torch::nn module or an ExportedModel. Linear, Conv2d and
+// Embedding layers can be adapted, wherever they are in the model and however
+// they are called: the layer's weight is replaced in place, so the model's class
+// and forward stay unchanged (see adapted_weight.h). The adapters are parameters
+// of the model, named "<layer>.lora_A.weight" and "<layer>.lora_B.weight" (of an
+// Embedding: "lora_embedding_A" and "lora_embedding_B"). Optimizers,
+// checkpoints, Ema and DDP handle them like any other parameter. clone() of an
+// adapted torch::nn module throws.
 //
 // adapter_files.h saves and loads adapters in peft's format.
 // Thread-compatible. Borrows the model, which must outlive it.
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include "finetuning/lora/adapted_weight.h"
+#include "finetuning/lora/lora_model.h"
 #include "trainer/model/named_tensor.h"
 
 namespace trainyard {
@@ -57,12 +59,13 @@ class Lora {
   // of range, a glob matches no layer (with the nearest names), or a named
   // layer cannot be adapted.
   Lora(torch::nn::Module& model, LoraOptions options);
+  Lora(ExportedModel& model, LoraOptions options);
   // Removes the adapters from the model. Merged weights stay merged.
   ~Lora();
   Lora(const Lora&) = delete;
   Lora& operator=(const Lora&) = delete;
 
-  const torch::nn::Module& model() const { return model_; }
+  const LoraModel& model() const { return *model_; }
   const LoraOptions& options() const { return options_; }
   // Full names, in the model's order.
   std::vector<std::string> AdaptedLayers() const;
@@ -81,21 +84,20 @@ class Lora {
   bool merged() const { return merged_; }
 
  private:
-  struct Layer {
-    std::string name;
-    std::shared_ptr<torch::nn::Module> module;
-    at::Tensor* weight;  // the member that forward uses
+  struct Adapted {
+    size_t layer;  // of the model
     LowRankChange change;
     at::Tensor before;  // the unmerged weight, while merged
   };
+  Lora(std::unique_ptr<LoraModel> model, LoraOptions options);
   void CheckOptions() const;
-  Layer MakeLayer(const std::string& name,
-                  const std::shared_ptr<torch::nn::Module>& module) const;
-  void Register(Layer& layer) const;
+  std::vector<bool> Targets() const;
+  std::vector<bool> AlsoTrained(const std::vector<bool>& adapted) const;
+  void Adapt(size_t layer);
 
-  torch::nn::Module& model_;
+  std::unique_ptr<LoraModel> model_;
   LoraOptions options_;
-  std::vector<Layer> layers_;
+  std::vector<Adapted> adapted_;
   std::vector<std::string> others_;
   bool merged_ = false;
 };

@@ -9,8 +9,8 @@
 
 #include "finetuning/warm_start/all_tensors.h"
 #include "finetuning/warm_start/tensor_fit.h"
-#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/safetensors/sharded_safetensors.h"
+#include "trainer/model/tensor_match.h"
 
 namespace trainyard {
 namespace {

@@ -1,4 +1,5 @@
-// Settings reads command-line arguments of the form --name=value.
+// Settings reads settings of the form --name=value, from the command line and
+// from a file.
 //
 //   Settings settings({"--lr=3e-3", "--warmup_epochs=1"});
 //   const double lr = settings.Number("lr", 1);
@@ -34,6 +35,10 @@ class Settings {
   // An argument without a value ("--name") has the value "true".
   explicit Settings(const std::vector<std::string>& arguments);
 
+  // Adds the settings of a file: a line `name=value` each; empty lines and
+  // lines that begin with '#' are skipped. Settings of the command line win.
+  void AddFile(const std::string& path);
+
   // Whether the setting is given. The other methods return `otherwise`, or
   // nothing, if it is not.
   bool Has(const std::string& name);
@@ -50,14 +55,26 @@ class Settings {
   // Reads a list of them: --<name>_epochs=30,60,80.
   std::optional<Points> List(const std::string& name);
 
-  // Throws if an argument was given that was not read before, and lists the
-  // settings of `user`.
+  // Throws if a setting was given that was not read before, with the nearest
+  // name and all settings of `user`.
   void CheckAllUsed(const std::string& user) const;
 
- private:
-  const std::string* Find(const std::string& name);
+  // Throws: the setting has this value, and `want` is what it must be.
+  [[noreturn]] void Reject(const std::string& name, const std::string& value,
+                           const std::string& want) const;
 
-  std::map<std::string, std::string> given_;
+ private:
+  struct Given {
+    std::string value;
+    // "run.conf:3"; empty: the command line.
+    std::string place;
+  };
+
+  const std::string* Find(const std::string& name);
+  double ParseNumber(const std::string& name, const std::string& text) const;
+  int64_t ParseInteger(const std::string& name, const std::string& text) const;
+
+  std::map<std::string, Given> given_;
   std::set<std::string> asked_;
 };
 

@@ -17,10 +17,10 @@
 
 #include "trainer/checkpoint/async_writer.h"
 #include "trainer/checkpoint/parts/rng_state.h"
-#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/main.h"
+#include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 
 ABSL_FLAG(std::string, run_dir, "", "Folder of the checkpoints.");

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "tools/inspect/tensor_statistics.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

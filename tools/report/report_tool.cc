@@ -38,11 +38,8 @@ configuration.
 )";
 
 void Write(const std::string& path, const std::string& html) {
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, html.size());
-  absl::Status status = file.status();
-  if (status.ok()) status = file->Append(html.data(), html.size());
-  if (status.ok()) status = file->Commit();
-  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+  const absl::Status written = WriteFileAtomically(path, html);
+  if (!written.ok()) throw std::runtime_error(std::string(written.message()));
 }
 
 struct Detail {

@@ -25,7 +25,8 @@ constexpr size_t kMostConnections = 64;
 // A connection without progress for this long is closed.
 constexpr auto kPatience = std::chrono::seconds(10);
 
-bool IsLoopback(const std::string& name) {
+// By its text alone: a name that resolves to loopback may be an attack.
+bool IsLoopbackName(const std::string& name) {
   return name == "localhost" || name == "::1" || name.rfind("127.", 0) == 0;
 }
 
@@ -121,7 +122,7 @@ class Server::Connection {
 };
 
 Server::Server(const std::string& address, int port)
-    : socket_(address, port), loopback_(IsLoopback(address)) {}
+    : socket_(address, port), loopback_(IsLoopbackName(address)) {}
 
 Server::~Server() = default;
 
@@ -170,7 +171,7 @@ std::string Server::Respond(const std::string& request,
   if (method != "GET") {
     return Message("405 Method Not Allowed", "text/plain", "only GET\n");
   }
-  if (loopback_ && !IsLoopback(HostOf(request))) {
+  if (loopback_ && !IsLoopbackName(HostOf(request))) {
     return Message("403 Forbidden", "text/plain",
                    "the Host header does not name this host\n");
   }

@@ -24,7 +24,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/launch/listen_socket.h"
+#include "backends/processes/listening_socket.h"
 
 namespace trainyard {
 
@@ -61,7 +61,7 @@ class Server {
   void Accept();
   std::string Respond(const std::string& request, const Answers& answers) const;
 
-  ListenSocket socket_;
+  ListeningSocket socket_;
   bool loopback_;
   std::list<std::unique_ptr<Connection>> connections_;
 };

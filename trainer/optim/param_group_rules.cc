@@ -9,9 +9,9 @@
 namespace trainyard {
 namespace {
 
-// Splits each group by the number that `choose` gives to its parameters, in the
-// order in which numbers first appear; `overrides` of a number go over the
-// group's own.
+// Splits each group by the number that `choose` returns for its parameters, in
+// the order in which the numbers first occur. The `overrides` of a number
+// replace those of the group.
 ParamGroups Split(const ParamGroups& groups,
                   const std::function<size_t(const NamedTensor&)>& choose,
                   const std::vector<std::map<std::string, double>>& overrides) {
