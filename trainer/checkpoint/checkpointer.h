@@ -66,6 +66,7 @@ class Checkpointer {
   virtual absl::StatusOr<std::vector<StepInfo>> List() = 0;
 
   // Returns where Save puts the checkpoint of a step, for messages and events.
+  // Must be thread-safe: it is also called during an asynchronous save.
   virtual std::string PathOf(int64_t step) const = 0;
 
   // Returns problems that did not make a save fail, each of them once.
