@@ -28,7 +28,7 @@ Backend& Ddp() {
     setenv("LOCAL_RANK", std::to_string(TestRank() % 2).c_str(), 1);
     setenv("LOCAL_WORLD_SIZE", "2", 1);
     setenv("GLOO_SOCKET_IFNAME", "lo", 1);
-    return MakeBackend("ddp");
+    return MakeBackend("ddp", {.device = at::Device(TestDevice())});
   }();
   return *backend;
 }

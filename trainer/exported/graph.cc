@@ -268,6 +268,16 @@ std::string NodeName(const Graph& graph, size_t node) {
   return text + ")";
 }
 
+absl::StatusOr<std::vector<GraphInput>> ParseGraphInputs(
+    std::string_view text) {
+  JsonReader json(text);
+  std::vector<GraphInput> inputs;
+  ReadArray(json, [&] { inputs.push_back(ReadInput(json)); });
+  json.End();
+  if (!json.ok()) return json.status();
+  return inputs;
+}
+
 absl::StatusOr<Graph> ParseGraph(std::string_view text) {
   JsonReader json(text);
   Graph graph;

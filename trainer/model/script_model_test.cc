@@ -75,7 +75,7 @@ TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
   EXPECT_LT(trainer.history().Latest("eval_loss"), 1e-3);
   // Evaluation runs in evaluation mode and does not count.
   EXPECT_EQ(model->Buffers()[0].tensor.item<double>(), 600);
-  EXPECT_THAT(NamesOf(trainer.task().State()), ElementsAre("b", "passes", "w"));
+  EXPECT_THAT(NamesOf(trainer.task().NamedTensors()), ElementsAre("b", "passes", "w"));
 }
 
 TEST(ScriptModelTest, LoadsASavedModule) {

@@ -59,8 +59,8 @@ class LBFGS final : public Optimizer {
 
   // Returns a copy, named "lbfgs/<what>", of the state of all parameters
   // together. Empty before the first update.
-  std::vector<NamedTensor> State() const override;
-  void LoadState(const std::vector<NamedTensor>& state) override;
+  std::vector<NamedTensor> NamedTensors() const override;
+  void LoadTensors(const std::vector<NamedTensor>& tensors) override;
 
  private:
   void Step(const std::optional<at::Tensor>& divisor) override;

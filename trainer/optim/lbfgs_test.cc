@@ -71,9 +71,9 @@ TEST(LBFGSTest, LoadedStateContinuesBitForBit) {
                                 .line_search = Search::kStrongWolfe};
   Valley valley, other;
   LBFGS optimizer({valley.point}, options), resumed({other.point}, options);
-  EXPECT_TRUE(optimizer.State().empty());
+  EXPECT_TRUE(optimizer.NamedTensors().empty());
   for (int update = 0; update < 3; ++update) optimizer.step(valley.Closure());
-  EXPECT_TRUE(resumed.LoadState(optimizer.State()).empty());
+  EXPECT_TRUE(resumed.LoadTensors(optimizer.NamedTensors()).empty());
   {
     const at::NoGradGuard no_gradients;
     other.point.copy_(valley.point);
@@ -89,14 +89,14 @@ TEST(LBFGSTest, RejectsAStateThatDoesNotFit) {
   Valley valley;
   LBFGS optimizer({valley.point});
   optimizer.step(valley.Closure());
-  std::vector<NamedTensor> state = optimizer.State();
+  std::vector<NamedTensor> state = optimizer.NamedTensors();
   LBFGS small({at::ones({2}).requires_grad_()});
-  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { small.LoadState(state); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { small.LoadTensors(state); }),
               HasSubstr("lbfgs/d: saved as [6], wanted as [2]"));
-  EXPECT_TRUE(small.State().empty());
+  EXPECT_TRUE(small.NamedTensors().empty());
   state.erase(state.begin());
   state.push_back({"w/step", at::ones({})});
-  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { optimizer.LoadState(state); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { optimizer.LoadTensors(state); }),
               HasSubstr("LBFGS: the saved tensors do not fit:\n"
                         "1 missing:\n  lbfgs/H_diag\n"
                         "1 unexpected:\n  w/step"));

@@ -204,10 +204,33 @@ std::vector<std::pair<std::string, double>> Optimizer::Fields(
       .Named();
 }
 
-void Optimizer::LoadState(const std::vector<NamedTensor>& state) {
+void Optimizer::LoadTensors(const std::vector<NamedTensor>& tensors) {
   const absl::Status loaded =
-      LoadTensors(state, State(), TensorTypes::kConvert);
+      trainyard::LoadTensors(tensors, NamedTensors(), TensorTypes::kConvert);
   TORCH_CHECK_VALUE(loaded.ok(), name_, ": ", std::string(loaded.message()));
+}
+
+State Optimizer::SaveState() const {
+  State state;
+  for (size_t group = 0; group < num_groups(); ++group) {
+    for (const auto& [field, value] : Fields(group)) {
+      state.Set(std::to_string(group) + "/" + field, value);
+    }
+  }
+  return state;
+}
+
+void Optimizer::LoadState(const State& state) {
+  state.CheckVersion(1);
+  std::vector<std::pair<double*, double>> loaded;
+  for (size_t group = 0; group < num_groups(); ++group) {
+    for (const auto& [field, value] : Fields(group)) {
+      loaded.emplace_back(
+          &Field(group, field),
+          state.Get<double>(std::to_string(group) + "/" + field));
+    }
+  }
+  for (const auto& [field, value] : loaded) *field = value;
 }
 
 const double* Optimizer::fields(size_t group) const {

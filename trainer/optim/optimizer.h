@@ -25,10 +25,11 @@
 #include "trainer/model/named_tensor.h"
 #include "trainer/optim/field_spec.h"
 #include "trainer/optim/param_groups.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 
-class Optimizer : public torch::optim::Optimizer {
+class Optimizer : public torch::optim::Optimizer, public Stateful {
  public:
   // Updates the parameters from their gradients, which stay unchanged. Calls
   // the closure first, if there is one, and returns its loss.
@@ -69,12 +70,16 @@ class Optimizer : public torch::optim::Optimizer {
 
   // Returns all tensors of the state as "<parameter>/<what>", in name order.
   // They share memory with the optimizer.
-  virtual std::vector<NamedTensor> State() const = 0;
+  virtual std::vector<NamedTensor> NamedTensors() const = 0;
 
-  // Copies a state that State returned, in this run or an earlier one. Throws
-  // c10::ValueError, listing all differences, if names or shapes differ; then
-  // nothing has changed.
-  virtual void LoadState(const std::vector<NamedTensor>& state);
+  // Copies tensors that NamedTensors returned, in this run or an earlier one.
+  // Throws c10::ValueError, listing all differences, if names or shapes differ;
+  // then nothing has changed.
+  virtual void LoadTensors(const std::vector<NamedTensor>& tensors);
+
+  // The fields of all groups, which a schedule or a callback may have changed.
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
  protected:
   // The overrides of a group must be among `fields`. Throws c10::ValueError if

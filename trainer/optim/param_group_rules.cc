@@ -1,9 +1,9 @@
 #include "trainer/optim/param_group_rules.h"
 
 #include <c10/util/Exception.h>
+#include <fnmatch.h>
 
 #include <functional>
-#include <optional>
 #include <utility>
 
 namespace trainyard {
@@ -37,26 +37,8 @@ ParamGroups Split(const ParamGroups& groups,
 }  // namespace
 
 bool MatchesGlob(std::string_view name, std::string_view pattern) {
-  // For backtracking: the last star, and how much of the name it matches.
-  std::optional<size_t> star;
-  size_t taken = 0, n = 0, p = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = n;
-    } else if (p < pattern.size() &&
-               (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star) {
-      p = *star + 1;
-      n = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) ==
+         0;
 }
 
 ParamGroups NoDecayForBiasAndNorm(const ParamGroups& groups) {

@@ -60,6 +60,7 @@ TEST(ParamGroupRulesTest, Globs) {
   EXPECT_TRUE(MatchesGlob("layer.1.bias", "layer.?.bias"));
   EXPECT_TRUE(MatchesGlob("aab", "*ab"));
   EXPECT_TRUE(MatchesGlob("", "*"));
+  EXPECT_TRUE(MatchesGlob("head.bias", "head.[bw]*"));
   EXPECT_FALSE(MatchesGlob("layer.10.bias", "layer.?.bias"));
   EXPECT_FALSE(MatchesGlob("head.weight", "head"));
   EXPECT_FALSE(MatchesGlob("head", "head.*"));

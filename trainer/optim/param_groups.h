@@ -2,7 +2,7 @@
 // in which fields a group differs from the optimizer's options. There are three
 // ways to make it:
 //
-//   // A module: its trainable parameters, by name.
+//   // A module or a Model: its trainable parameters, by name.
 //   AdamW a(*model, {.lr = 1e-3});
 //   // A list: named "0", "1", …
 //   AdamW b(model->parameters(), {.lr = 1e-3});
@@ -30,9 +30,12 @@ class Module;
 
 namespace trainyard {
 
-// Returns the parameters of a module that require gradients, with their full
-// names, in the order of the module.
+class Model;
+
+// Returns the parameters that require gradients, with their full names, in the
+// model's order.
 std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module);
+std::vector<NamedTensor> NamedParameters(const Model& model);
 
 struct ParamGroup {
   std::vector<NamedTensor> params;
@@ -45,6 +48,7 @@ class ParamGroups {
   // Throws c10::ValueError if there are no parameters, if a parameter is not a
   // leaf that requires gradients, and if a name or a parameter occurs twice.
   ParamGroups(const torch::nn::Module& module);  // NOLINT: implicit, see above
+  ParamGroups(const Model& model);               // NOLINT
   ParamGroups(const std::vector<at::Tensor>& tensors);    // NOLINT
   ParamGroups(std::vector<ParamGroup> groups);            // NOLINT
   ParamGroups(std::initializer_list<at::Tensor> tensors)  // NOLINT

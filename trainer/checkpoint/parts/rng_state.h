@@ -20,6 +20,13 @@ State SaveRngState();
 // is malformed.
 void LoadRngState(const State& state);
 
+// The same generators as a part of a run.
+class RngState final : public Stateful {
+ public:
+  State SaveState() const override { return SaveRngState(); }
+  void LoadState(const State& state) override { LoadRngState(state); }
+};
+
 }  // namespace trainyard
 
 #endif  // TRAINYARD_TRAINER_CHECKPOINT_PARTS_RNG_STATE_H_

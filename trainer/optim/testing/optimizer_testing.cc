@@ -151,7 +151,7 @@ void RunGolden(const OptimizerGoldenCase& golden, const MakeOptimizer& make,
     }
   }
   std::map<std::string, at::Tensor> state;
-  for (const NamedTensor& item : optimizer->State()) {
+  for (const NamedTensor& item : optimizer->NamedTensors()) {
     state[item.name] = item.tensor;
   }
   for (const auto& [name, values] : golden.state) {
@@ -212,7 +212,7 @@ void ExpectContractOf(const MakeOptimizer& make) {
   Problem resumed = TestProblem();
   const auto other = make(resumed.Groups({}));
   resumed.CopyFrom(plain);
-  other->LoadState(small->State());
+  other->LoadTensors(small->NamedTensors());
   for (int update = 10; update < 20; ++update) {
     plain.SetGradients(update);
     resumed.SetGradients(update);
@@ -225,7 +225,7 @@ void ExpectContractOf(const MakeOptimizer& make) {
   small->ZeroGrad();
   small->step();
   plain.ExpectEqual(resumed);
-  ExpectSameState(other->State(), small->State());
+  ExpectSameState(other->NamedTensors(), small->NamedTensors());
 
   // A group that is added is trained like one of the constructor.
   Problem at_once = TestProblem(), one_by_one = TestProblem();
@@ -240,7 +240,7 @@ void ExpectContractOf(const MakeOptimizer& make) {
     grown->step();
   }
   at_once.ExpectEqual(one_by_one);
-  ExpectSameState(whole->State(), grown->State());
+  ExpectSameState(whole->NamedTensors(), grown->NamedTensors());
 }
 
 at::Tensor TestParameter() { return at::ones({2, 2}).requires_grad_(); }
