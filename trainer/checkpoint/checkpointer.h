@@ -3,8 +3,10 @@
 // checkpoints elsewhere implements this interface and passes it as
 // CheckpointOptions::checkpointer.
 //
-//   absl::Status saved = checkpointer.Save(checkpoint);  // durable if OK
-//   absl::StatusOr<Restored> newest = checkpointer.Latest();
+//   const auto mine = std::make_shared<MyCheckpointer>();
+//   trainer.Train({.data = train,
+//                  .num_epochs = 1,
+//                  .checkpoint = {.checkpointer = mine}});
 //
 // trainer/checkpoint/testing/checkpointer_conformance.h tests an
 // implementation. One thread at a time calls it, but not always the same one:
