@@ -30,8 +30,8 @@ struct CheckpointOptions {
   // `checkpointer`.
   std::string directory = {};
   // For nodes that share no disk: each node saves a complete checkpoint of its
-  // own, and a run resumes from the newest that all nodes have. False: all ranks
-  // must see the same directory.
+  // own, and a run resumes from the newest that all nodes have. False: all
+  // ranks must see the same directory.
   bool save_per_node = false;
   // How often to save. A run that ends without an error saves once more.
   Period every = Every(Epochs(1));
@@ -44,8 +44,8 @@ struct CheckpointOptions {
   bool asynchronous = true;
   // What to do if a save fails, e.g. on a full disk: end the run, or log.
   Failure on_failure = Failure::kThrow;
-  // Keeps the checkpoints instead of a store in `directory`, which must be empty
-  // then; save_per_node, keep and files are not used.
+  // Keeps the checkpoints instead of a store in `directory`, which must be
+  // empty then; save_per_node, keep and files are not used.
   std::shared_ptr<Checkpointer> checkpointer = nullptr;
   // The file system of the store. Must outlive the run.
   FileSystem* files = &RealFileSystem();

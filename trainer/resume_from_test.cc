@@ -173,9 +173,8 @@ TEST_F(ResumeFromTest, HeaderExampleOfCheckpointer) {
   Trainer& trainer = rig.trainer();
   const DatasetPtr train = LinePoints(8);
   const auto mine = std::make_shared<MyCheckpointer>();
-  trainer.Train({.data = train,
-                 .num_epochs = 1,
-                 .checkpoint = {.checkpointer = mine}});
+  trainer.Train(
+      {.data = train, .num_epochs = 1, .checkpoint = {.checkpointer = mine}});
   EXPECT_EQ(mine->List()->size(), 1);
 }
 

@@ -52,8 +52,8 @@ struct TrainOptions {
   std::optional<int64_t> max_batches_per_epoch = std::nullopt;
   std::optional<int64_t> max_eval_batches = std::nullopt;
 
-  // Where and when the run saves checkpoints, whether it resumes, and from which
-  // checkpoint.
+  // Where and when the run saves checkpoints, whether it resumes, and from
+  // which checkpoint.
   CheckpointOptions checkpoint = {};
   Resume resume = Resume::kNever;
   ResumeFrom resume_from = {};

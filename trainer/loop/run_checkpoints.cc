@@ -76,8 +76,8 @@ RunCheckpoints::RunCheckpoints(const CheckpointOptions& options,
 }
 
 Restored RunCheckpoints::LoadPath(const std::string& path) const {
-  absl::StatusOr<Restored> restored = LoadCheckpoint(
-      path, ranks_ ? *ranks_ : SingleRank(), *options_.files);
+  absl::StatusOr<Restored> restored =
+      LoadCheckpoint(path, ranks_ ? *ranks_ : SingleRank(), *options_.files);
   TORCH_CHECK_VALUE(!absl::IsNotFound(restored.status()),
                     "Train: resume_from.path is ", path,
                     ", but there is no checkpoint");
@@ -136,9 +136,8 @@ void RunCheckpoints::Finish() {
 
 void RunCheckpoints::Handle(const absl::Status& status) const {
   if (status.ok()) return;
-  const absl::Status error(status.code(),
-                           "a checkpoint could not be saved: " +
-                               std::string(status.message()));
+  const absl::Status error(status.code(), "a checkpoint could not be saved: " +
+                                              std::string(status.message()));
   if (options_.on_failure == CheckpointOptions::Failure::kThrow) OrThrow(error);
   LOG(WARNING) << error.message() << "; training continues without it";
 }

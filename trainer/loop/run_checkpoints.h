@@ -33,8 +33,8 @@ namespace trainyard {
 
 class RunCheckpoints {
  public:
-  // Throws StatusError if the directory cannot be used, e.g. because another run
-  // writes to it. Collective: all ranks must call it, like all methods.
+  // Throws StatusError if the directory cannot be used, e.g. because another
+  // run writes to it. Collective: all ranks must call it, like all methods.
   RunCheckpoints(const CheckpointOptions& options, Backend& backend);
 
   // Loads the checkpoint to resume from; nothing if the run starts from the

@@ -114,10 +114,10 @@ std::string RunState::PartName(const Entry& entry, const Source& source,
 
 void RunState::Load(const Checkpoint& checkpoint,
                     const std::set<std::string>& fresh) {
-  Source source{.other_ranks =
-                    checkpoint.world_size != backend_.num_processes() ||
-                    !checkpoint.own_parts,
-                .repeat_window = false};
+  Source source{
+      .other_ranks = checkpoint.world_size != backend_.num_processes() ||
+                     !checkpoint.own_parts,
+      .repeat_window = false};
   for (const Entry& entry : entries_) {
     source.repeat_window |=
         source.other_ranks && entry.kind == Kind::kMoving &&
@@ -134,10 +134,9 @@ void RunState::Load(const Checkpoint& checkpoint,
       found.emplace_back(&entry, name);
       continue;
     }
-    TORCH_CHECK_VALUE(entry.if_missing != IfMissing::kError,
-                      "the checkpoint has no ",
-                      entry.kind == Kind::kTensors ? "tensors" : "part", " \"",
-                      name, "\"");
+    TORCH_CHECK_VALUE(
+        entry.if_missing != IfMissing::kError, "the checkpoint has no ",
+        entry.kind == Kind::kTensors ? "tensors" : "part", " \"", name, "\"");
     if (entry.if_missing == IfMissing::kWarn) {
       LOG(WARNING) << "the checkpoint has no part \"" << name
                    << "\"; it keeps its initial state";

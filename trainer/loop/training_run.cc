@@ -51,10 +51,10 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       loader_(MakeTrainLoader()),
       evaluator_({parts.task, parts.backend, parts.callbacks, &parts.history},
                  {.max_batches = LimitBatches(options.max_eval_batches)}),
-      config_((AddEvalSets(),
-               MakeRunConfig(options, parts.backend,
-                             {.train = loader_.batches_per_epoch(),
-                              .eval = evaluator_.num_batches()}))),
+      config_(
+          (AddEvalSets(), MakeRunConfig(options, parts.backend,
+                                        {.train = loader_.batches_per_epoch(),
+                                         .eval = evaluator_.num_batches()}))),
       clock_({.grad_accum_steps = config_.grad_accum_steps,
               .num_processes = config_.num_processes,
               .total_batch_size = config_.total_batch_size}),
@@ -77,20 +77,19 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
   }
   // The means are read on all ranks, also for a listener on one of them.
   reports_heard_ =
-      !options_.report.never() && parts_.backend.collectives().Any(
-                                      parts_.callbacks.Hears<Report>());
+      !options_.report.never() &&
+      parts_.backend.collectives().Any(parts_.callbacks.Hears<Report>());
   RegisterState();
   if (options_.reset_history) parts_.history.Reset();
   parts_.control.Reset();
 }
 
 Loader TrainingRun::MakeTrainLoader() const {
-  return parts_.task.TrainLoader(
-      {.data = options_.data,
-       .batch_size = MicroBatchOf(options_).size,
-       .seed = options_.seed,
-       .rank = parts_.backend.rank(),
-       .num_ranks = parts_.backend.num_processes()});
+  return parts_.task.TrainLoader({.data = options_.data,
+                                  .batch_size = MicroBatchOf(options_).size,
+                                  .seed = options_.seed,
+                                  .rank = parts_.backend.rank(),
+                                  .num_ranks = parts_.backend.num_processes()});
 }
 
 void TrainingRun::AddEvalSets() {
@@ -124,12 +123,12 @@ Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
 
 void TrainingRun::AddSchedules(int64_t total_updates) {
   const int64_t per_epoch = config_.updates_per_epoch;
-  const RunLength length{.num_epochs =
-                             (total_updates + per_epoch - 1) / per_epoch,
-                         .updates_per_epoch = per_epoch,
-                         .total_updates = total_updates,
-                         .batches_per_epoch = config_.batches_per_epoch,
-                         .eval_batches = config_.eval_batches};
+  const RunLength length{
+      .num_epochs = (total_updates + per_epoch - 1) / per_epoch,
+      .updates_per_epoch = per_epoch,
+      .total_updates = total_updates,
+      .batches_per_epoch = config_.batches_per_epoch,
+      .eval_batches = config_.eval_batches};
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
   for (const FieldSchedule& item : options_.schedules) {
     schedules_.Add(item, FindOptimizer(item.optimizer), length);
@@ -169,8 +168,7 @@ void TrainingRun::RunEpochs() {
   if (finished) {
     message_ = "the checkpoint is from a finished run; nothing left to train";
   }
-  parts_.callbacks.Fire(
-      RunStart{config_, clock_, resumed_, parts_.backend});
+  parts_.callbacks.Fire(RunStart{config_, clock_, resumed_, parts_.backend});
   // The checkpoint may have been saved between two due actions. After the last
   // batch of an epoch, before its end, nothing is due.
   const bool between_steps =

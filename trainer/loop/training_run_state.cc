@@ -79,7 +79,7 @@ void TrainingRun::SaveCheckpoint(bool finished) {
 
 void TrainingRun::RestoreLatest() {
   if (!checkpoints_) return;
-  std::optional<Restored> restored = 
+  std::optional<Restored> restored =
       checkpoints_->Find(options_.resume, options_.resume_from);
   if (!restored) return;
   try {
