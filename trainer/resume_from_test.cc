@@ -39,6 +39,12 @@ struct Outcome {
   std::vector<double> rates;
 };
 
+// Stops the run after an update; resets the optimizer after an update.
+struct Interruption {
+  int64_t stop = -1;
+  int64_t reset = -1;
+};
+
 class ResumeFromTest : public ::testing::Test {
  protected:
   void SetUp() override { folder_ = TestFolder(); }
@@ -56,12 +62,7 @@ class ResumeFromTest : public ::testing::Test {
     return folder_ + "/" + name;
   }
 
-  // Stops after an update; resets the optimizer after another one.
-  struct At {
-    int64_t stop = -1;
-    int64_t reset = -1;
-  };
-  static Outcome Train(const TrainOptions& options, At at = {}) {
+  static Outcome Train(const TrainOptions& options, Interruption at = {}) {
     LineRig rig;
     std::vector<NamedTensor> initial;
     for (const NamedTensor& item : rig.optimizer().NamedTensors()) {
