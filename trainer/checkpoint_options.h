@@ -2,6 +2,7 @@
 // ResumeFrom say whether it resumes, and from which checkpoint.
 //
 //   trainer.Train({.data = train,
+//                  .num_epochs = 1,
 //                  .checkpoint = {.directory = "run",
 //                                 .every = Every(Updates(1000))},
 //                  .resume = Resume::kIfPresent});

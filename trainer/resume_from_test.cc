@@ -12,12 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "backends/make_backend.h"
 #include "schedulers/linear.h"
 #include "tools/testing/error_of.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/checkpoint/testing/memory_checkpointer.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
 #include "trainer/io/testing/memory_file_system.h"
+#include "trainer/loop/run_checkpoints.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
@@ -177,6 +179,33 @@ TEST_F(ResumeFromTest, HeaderExampleOfCheckpointer) {
   trainer.Train(
       {.data = train, .num_epochs = 1, .checkpoint = {.checkpointer = mine}});
   EXPECT_EQ(mine->List()->size(), 1);
+}
+
+TEST_F(ResumeFromTest, HeaderExampleOfCheckpointOptions) {
+  std::filesystem::current_path(folder_);
+  LineRig rig;
+  Trainer& trainer = rig.trainer();
+  const DatasetPtr train = LinePoints(8);
+  trainer.Train(
+      {.data = train,
+       .num_epochs = 1,
+       .checkpoint = {.directory = "run", .every = Every(Updates(1000))},
+       .resume = Resume::kIfPresent});
+  EXPECT_THAT(NamesIn("run"), ElementsAre("LOCK", "step-0000000001"));
+}
+
+TEST_F(ResumeFromTest, HeaderExampleOfRunCheckpoints) {
+  const auto made = MakeBackend("sp");
+  Backend& backend = *made;
+  const TrainOptions options = Options();
+  const Checkpoint checkpoint = SampleCheckpoint(7);
+  RunCheckpoints checkpoints(options.checkpoint, backend);
+  std::optional<Restored> restored =
+      checkpoints.Find(options.resume, options.resume_from);
+  const std::string path = checkpoints.Save(checkpoint);
+  checkpoints.Finish();
+  EXPECT_FALSE(restored.has_value());
+  EXPECT_EQ(LoadCheckpoint(path)->checkpoint.step, 7);
 }
 
 TEST_F(ResumeFromTest, AFileSystemOfTheUserIsUsed) {
