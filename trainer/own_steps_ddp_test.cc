@@ -81,8 +81,8 @@ TEST(OwnStepsDdpTest, IsTheRunOfOneProcess) {
   const auto all = MakeBackend("ddp");
   const Outcome expected = Train(*one);
   const Outcome actual = Train(*all);
-  EXPECT_EQ(actual.result.state.optimizer_step, 6);
-  EXPECT_EQ(expected.result.state.optimizer_step, 6);
+  EXPECT_EQ(actual.result.clock.updates(), 6);
+  EXPECT_EQ(expected.result.clock.updates(), 6);
   EXPECT_TRUE(at::allclose(actual.a, expected.a, 1e-5, 1e-6));
   EXPECT_TRUE(at::allclose(actual.b, expected.b, 1e-5, 1e-6));
   // Batches of all processes and windows together.

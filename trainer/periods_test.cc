@@ -8,6 +8,7 @@
 
 #include "schedulers/linear.h"
 #include "trainer/checkpoint/testing/memory_folder.h"
+#include "trainer/run_clock.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
@@ -28,15 +29,15 @@ Period Doubling() {
 std::vector<std::string> Log(TrainOptions options) {
   LineRig rig;
   std::vector<std::string> log;
-  const auto add = [&](const std::string& what, const StepState& state) {
-    log.push_back(what + "@" + std::to_string(state.optimizer_step));
+  const auto add = [&](const std::string& what, const RunClock& clock) {
+    log.push_back(what + "@" + std::to_string(clock.updates()));
   };
   rig.trainer().Add(On<EvalEnd>(
-      [&](const EvalEnd& e, Control&) { add("evaluate", e.state); }));
+      [&](const EvalEnd& e, Control&) { add("evaluate", e.clock); }));
   rig.trainer().Add(On<CheckpointSaved>(
-      [&](const CheckpointSaved& e, Control&) { add("save", e.state); }));
+      [&](const CheckpointSaved& e, Control&) { add("save", e.clock); }));
   rig.trainer().Add(
-      On<Report>([&](const Report& e, Control&) { add("report", e.state); }));
+      On<Report>([&](const Report& e, Control&) { add("report", e.clock); }));
   options.data = LinePoints(20);
   options.eval_data = LinePoints(4);
   options.num_epochs = 2;
@@ -82,7 +83,7 @@ std::vector<double> Rates(const FieldSchedule& schedule, int64_t updates) {
       rates.push_back(rig.optimizer().Field(0, "lr"));
     }));
     rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control& control) {
-      if (e.state.optimizer_step == stop_at) control.RequestStop("test");
+      if (e.clock.updates() == stop_at) control.RequestStop("test");
     }));
     rig.trainer().Train({.data = LinePoints(8),
                          .num_epochs = 2,

@@ -82,7 +82,7 @@ void Evaluator::Add(std::string name, Loader loader) {
 
 int64_t Evaluator::num_batches() const {
   int64_t batches = 0;
-  for (const Set& set : sets_) batches += set.loader.batches_per_epoch();
+  for (const Set& set : sets_) batches += *set.loader.batches_per_epoch();
   return batches;
 }
 
@@ -128,7 +128,7 @@ void Evaluator::EvaluateSets(const std::string& prefix, const RunClock& clock) {
 Metrics Evaluator::EvaluateSet(const std::string& name, Loader& loader,
                                const RunClock& clock) {
   const at::NoGradGuard no_gradients;
-  int64_t batches = loader.batches_per_epoch();
+  int64_t batches = *loader.batches_per_epoch();
   if (options_.max_batches) batches = std::min(batches, *options_.max_batches);
   parts_.callbacks.Fire(EvalStart{clock, name, batches, parts_.backend});
   const Metrics measured = parts_.task.evaluates_dataset()

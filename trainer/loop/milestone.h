@@ -32,7 +32,7 @@ class Milestone final : public Stateful {
 
   // Whether ranks must agree on the elapsed time to agree on what is due.
   bool needs_seconds() const {
-    return !period_.never() && period_.unit() == TrainUnit::kSeconds;
+    return period_.uses_seconds();
   }
 
   bool Due(const RunClock& clock) const {

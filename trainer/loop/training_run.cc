@@ -51,10 +51,10 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       loader_(MakeTrainLoader()),
       evaluator_({parts.task, parts.backend, parts.callbacks, &parts.history},
                  {.max_batches = LimitBatches(options.max_eval_batches)}),
-      config_(
-          (AddEvalSets(), MakeRunConfig(options, parts.backend,
-                                        {.train = loader_.batches_per_epoch(),
-                                         .eval = evaluator_.num_batches()}))),
+      config_((AddEvalSets(),
+               MakeRunConfig(options, parts.backend,
+                             {.train = *loader_.batches_per_epoch(),
+                              .eval = evaluator_.num_batches()}))),
       clock_({.grad_accum_steps = config_.grad_accum_steps,
               .num_processes = config_.num_processes,
               .total_batch_size = config_.total_batch_size}),
@@ -187,7 +187,7 @@ int64_t TrainingRun::EpochBatchesLeft() const {
   const int64_t done = clock_.epoch_batches();
   const int64_t accum = clock_.grad_accum_steps();
   const int64_t updates_left = config_.max_updates - clock_.updates();
-  return std::min({loader_.batches_left(), config_.batches_per_epoch - done,
+  return std::min({*loader_.batches_left(), config_.batches_per_epoch - done,
                    updates_left * accum - done % accum});
 }
 

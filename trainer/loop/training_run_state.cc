@@ -117,7 +117,7 @@ void TrainingRun::LoadCheckpoint(Checkpoint& checkpoint) {
   if (clock_.epoch_batches() > 0 && clock_.resized()) {
     // Batches are larger or smaller than before: count them by whole windows.
     const int64_t batches =
-        loader_.batches_per_epoch() - loader_.batches_left();
+        *loader_.batches_per_epoch() - *loader_.batches_left();
     clock_.SetEpochBatches(batches - batches % clock_.grad_accum_steps());
   }
   for (const std::string& change : Differences(config_, checkpoint.config)) {

@@ -54,7 +54,7 @@ TEST(ScriptModelTest, HeaderExample) {
   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
   AdamW optimizer({ParamGroup{.params = model->Parameters()}}, {.lr = 1e-3});
   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
-  EXPECT_THAT(NamesOf(trainer.task().State()), ElementsAre("b", "passes", "w"));
+  EXPECT_THAT(NamesOf(trainer.task().NamedTensors()), ElementsAre("b", "passes", "w"));
 }
 
 TEST(ScriptModelTest, IsTrainedLikeAnyOther) {

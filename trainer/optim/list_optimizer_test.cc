@@ -135,7 +135,7 @@ TEST(ListOptimizerTest, RejectsAStateThatDoesNotFitAndKeepsItsOwn) {
                         "1 unexpected:\n  \"1/exp_avg\"\n"
                         "1 different:\n  \"0/step\": saved as Float [1, 1], "
                         "wanted as Float []"));
-  EXPECT_TRUE(at::equal(optimizer.State()[0].tensor, at::zeros({2})));
+  EXPECT_TRUE(at::equal(optimizer.NamedTensors()[0].tensor, at::zeros({2})));
 }
 
 TEST(ListOptimizerTest, GradientsAreNotKeptAlive) {

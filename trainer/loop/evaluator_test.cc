@@ -1,6 +1,6 @@
 // What an evaluation within a run is: without gradients, in evaluation mode, in
 // the data's order, on every set that there is, and none without data.
-#include "trainer/loop/evaluation.h"
+#include "trainer/loop/evaluator.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
