@@ -82,7 +82,7 @@ TEST_F(ProgressBarTest, HeaderExample) {
 
 TEST_F(ProgressBarTest, DrawsEpochsWithTheLossOfTheBatchAndClearsThem) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  clock_.epoch = 1;
+  clock_.EndEpoch();
   handler_.Fire(EpochStart{config_, clock_, 4});
   EXPECT_THAT(Written(), StartsWith("\rEpoch 2/2   0%"));
   Step(output_of_step_);
