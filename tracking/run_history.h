@@ -43,6 +43,9 @@ class RunHistory {
 
   // Removes all values and returns to epoch 1. Keeps the prefix.
   virtual void Reset() = 0;
+
+  // What a checkpoint saves of it. Null: nothing.
+  virtual Stateful* state() { return nullptr; }
 };
 
 class InMemoryRunHistory final : public RunHistory, public Stateful {
@@ -58,6 +61,7 @@ class InMemoryRunHistory final : public RunHistory, public Stateful {
   void Reset() override;
 
   // Epoch and values, without the prefix: whoever set it sets it again.
+  Stateful* state() override { return this; }
   State SaveState() const override;
   void LoadState(const State& state) override;
 

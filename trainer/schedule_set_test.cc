@@ -156,15 +156,26 @@ TEST_F(ScheduleSetTest, FactoryGetsTheLengthOfTheRunInSteps) {
               HasSubstr("the run does not know its updates per epoch"));
 }
 
-// What is known only when the run starts is there to calculate with.
+// What is known only when the run starts is there to calculate with: here a
+// fall to 13 / 26 of the rate over 16 of the 30 updates.
 TEST_F(ScheduleSetTest, AFactoryCalculatesWithTheLengthsOfTheRun) {
   const auto schedule = [](const RunLength& run) {
     const double updates = run.num_epochs * run.updates_per_epoch * 0.5 + 1;
     const double loaders = run.batches_per_epoch - run.eval_batches;
-    return Linear({.end_ratio = loaders / 13, .length = Updates(updates)})(run);
+    return Linear({.start_ratio = 1,
+                   .end_ratio = loaders / 26,
+                   .length = Updates(updates)})(run);
   };
   set_.Add({"lr", schedule}, optimizer_, run_);
   EXPECT_EQ(lr_, 8);
+  for (int update = 0; update < 15; ++update) {
+    set_.Step(StepOn::kUpdate, &optimizer_);
+  }
+  EXPECT_EQ(lr_, 8 - 4 * 15 / 16.0);
+  set_.Step(StepOn::kUpdate, &optimizer_);
+  EXPECT_EQ(lr_, 4);
+  set_.Step(StepOn::kUpdate, &optimizer_);
+  EXPECT_EQ(lr_, 4);
 }
 
 TEST_F(ScheduleSetTest, GivesMetricSchedulesTheirMetric) {

@@ -23,7 +23,7 @@
 namespace trainyard {
 
 template <class Model>
-class SupervisedTask final : public TaskOf<Example> {
+class SupervisedTask : public TaskOf<Example> {
  public:
   SupervisedTask(Model model, OutputsAndTarget loss, NamedMetrics metrics)
       : model_(std::move(model)),
@@ -41,7 +41,7 @@ class SupervisedTask final : public TaskOf<Example> {
   StepOutput TrainStep(const Example& batch, StepContext& step) override {
     const at::Tensor outputs = model_->forward(batch.input);
     step.ForwardDone(outputs);
-    return {.loss = loss_(outputs, batch.target)};
+    return {.loss = TrainLoss(batch, outputs)};
   }
 
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
@@ -57,6 +57,12 @@ class SupervisedTask final : public TaskOf<Example> {
   MetricReducers EvalReducers() const override { return ReducersOf(metrics_); }
 
  private:
+  // The loss of a training batch; evaluation always uses `loss`.
+  virtual at::Tensor TrainLoss(const Example& batch,
+                               const at::Tensor& outputs) const {
+    return loss_(outputs, batch.target);
+  }
+
   Model model_;
   OutputsAndTarget loss_;
   NamedMetrics metrics_;

@@ -72,14 +72,14 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
                      .per_device_batch_size = 2 / backend.num_processes(),
                      .eval_per_device_batch_size = 2 / backend.num_processes(),
                      .grad_accum_steps = window});
-  return {result.state.optimizer_step, kept.weight().clone(),
+  return {result.clock.updates(), kept.weight().clone(),
           trainer.history().Latest("train_loss"),
           trainer.history().Latest("eval_loss")};
 }
 
 TEST(MaskedBatchDdpTest, IsTheRunOfOneProcess) {
   const auto one = MakeSingleProcessBackend(at::kCPU);
-  const auto all = MakeBackend("ddp");
+  const auto all = MakeBackend("ddp", {.device = at::kCPU});
   const at::Tensor record = at::arange(12);
   // Both records of the first batch; then one of some batches.
   const at::Tensor masked = record.lt(2).logical_or(record.remainder(3).eq(0));
