@@ -1,6 +1,6 @@
-// The events of a run, each a struct with what is known at that moment. An event
-// is valid only during the call that receives it. Tensors are on the device:
-// reading one waits for the device, so read only what is needed.
+// The events of a run, each a struct with what is known at that moment. An
+// event is valid only during the call that receives it. Tensors are on the
+// device: reading one waits for the device, so read only what is needed.
 //
 // A callback may record its own values in the history of TrainEpochEnd and
 // EpochEnd. Everything else is const. Every event has the run's clock.
@@ -11,6 +11,7 @@
 //   InitEnd
 //   CheckpointLoaded, if the run is resumed
 //   RunStart
+//   EvalStart, … EvalEnd, if evaluate_at_start
 //     EpochStart
 //       StepStart, ForwardEnd, LossEnd, BackwardEnd
 //         at the end of a window: GradientsReady, UpdateEnd

@@ -51,10 +51,10 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       loader_(MakeTrainLoader()),
       evaluator_({parts.task, parts.backend, parts.callbacks, &parts.history},
                  {.max_batches = LimitBatches(options.max_eval_batches)}),
-      config_((AddEvalSets(),
-               MakeRunConfig(options, parts.backend,
-                             {.train = loader_.batches_per_epoch(),
-                              .eval = evaluator_.num_batches()}))),
+      config_(
+          (AddEvalSets(), MakeRunConfig(options, parts.backend,
+                                        {.train = loader_.batches_per_epoch(),
+                                         .eval = evaluator_.num_batches()}))),
       clock_({.grad_accum_steps = config_.grad_accum_steps,
               .num_processes = config_.num_processes,
               .total_batch_size = config_.total_batch_size}),
@@ -77,20 +77,19 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
   }
   // The means are read on all ranks, also for a listener on one of them.
   reports_heard_ =
-      !options_.report.never() && parts_.backend.collectives().Any(
-                                      parts_.callbacks.Hears<Report>());
+      !options_.report.never() &&
+      parts_.backend.collectives().Any(parts_.callbacks.Hears<Report>());
   RegisterState();
   if (options_.reset_history) parts_.history.Reset();
   parts_.control.Reset();
 }
 
 Loader TrainingRun::MakeTrainLoader() const {
-  return parts_.task.TrainLoader(
-      {.data = options_.data,
-       .batch_size = MicroBatchOf(options_).size,
-       .seed = options_.seed,
-       .rank = parts_.backend.rank(),
-       .num_ranks = parts_.backend.num_processes()});
+  return parts_.task.TrainLoader({.data = options_.data,
+                                  .batch_size = MicroBatchOf(options_).size,
+                                  .seed = options_.seed,
+                                  .rank = parts_.backend.rank(),
+                                  .num_ranks = parts_.backend.num_processes()});
 }
 
 void TrainingRun::AddEvalSets() {
@@ -167,8 +166,10 @@ void TrainingRun::RunEpochs() {
   if (finished) {
     message_ = "the checkpoint is from a finished run; nothing left to train";
   }
-  parts_.callbacks.Fire(
-      RunStart{config_, clock_, resumed_, parts_.backend});
+  parts_.callbacks.Fire(RunStart{config_, clock_, resumed_, parts_.backend});
+  if (options_.evaluate_at_start && !resumed_ && !evaluator_.empty()) {
+    Evaluate();
+  }
   // The checkpoint may have been saved between two due actions. After the last
   // batch of an epoch, before its end, nothing is due.
   const bool between_steps =
