@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "backends/backend.h"
 #include "backends/single_process.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"

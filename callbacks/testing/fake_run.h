@@ -16,7 +16,6 @@
 #include <string>
 #include <utility>
 
-#include "backends/backend.h"
 #include "callbacks/callback_handler.h"
 #include "callbacks/clock.h"
 #include "tracking/run_history.h"
@@ -26,6 +25,8 @@
 #include "trainer/run_config.h"
 
 namespace trainyard {
+
+class Backend;
 
 // One process on the CPU, for tests that fire events themselves.
 Backend& FakeBackend();
