@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -38,8 +39,8 @@ TEST(TrainOptionsTest, HeaderExample) {
 RunConfig ConfigOf(const TrainOptions& options) {
   LineRig rig;
   RunConfig config;
-  rig.trainer().Add(On<RunStart>(
-      [&](const RunStart& e, Control&) { config = e.config; }));
+  rig.trainer().Add(
+      On<RunStart>([&](const RunStart& e, Control&) { config = e.config; }));
   rig.trainer().Add(On<EpochStart>([&](const EpochStart& e, Control&) {
     EXPECT_EQ(e.config.ToString(), config.ToString());
   }));
@@ -74,7 +75,7 @@ TEST(TrainOptionsTest, ARunsConfigurationIsWhatItDoes) {
 
 TEST(TrainOptionsTest, TheFirstLimitThatIsReachedCounts) {
   const auto limits = [](int64_t num_epochs, int64_t max_updates,
-                         int64_t max_batches) {
+                         std::optional<int64_t> max_batches) {
     const RunConfig config = ConfigOf({.data = LinePoints(20),
                                        .num_epochs = num_epochs,
                                        .max_updates = max_updates,
@@ -83,19 +84,17 @@ TEST(TrainOptionsTest, TheFirstLimitThatIsReachedCounts) {
     return std::vector<int64_t>{config.num_epochs, config.max_updates,
                                 config.batches_per_epoch};
   };
-  EXPECT_THAT(limits(2, 0, 0), ElementsAre(2, 10, 5));
-  EXPECT_THAT(limits(0, 7, 0), ElementsAre(2, 7, 5));
-  EXPECT_THAT(limits(2, 7, 0), ElementsAre(2, 7, 5));
-  EXPECT_THAT(limits(1, 7, 0), ElementsAre(1, 5, 5));
+  EXPECT_THAT(limits(2, 0, std::nullopt), ElementsAre(2, 10, 5));
+  EXPECT_THAT(limits(0, 7, std::nullopt), ElementsAre(2, 7, 5));
+  EXPECT_THAT(limits(2, 7, std::nullopt), ElementsAre(2, 7, 5));
+  EXPECT_THAT(limits(1, 7, std::nullopt), ElementsAre(1, 5, 5));
   EXPECT_THAT(limits(3, 0, 2), ElementsAre(3, 6, 2));
 }
 
 // Nobody who is told of a run can change how it was configured.
 TEST(TrainOptionsTest, TheConfigurationCannotBeChanged) {
-  static_assert(
-      std::is_same_v<decltype(RunStart::config), const RunConfig&>);
-  static_assert(
-      std::is_same_v<decltype(EpochStart::config), const RunConfig&>);
+  static_assert(std::is_same_v<decltype(RunStart::config), const RunConfig&>);
+  static_assert(std::is_same_v<decltype(EpochStart::config), const RunConfig&>);
 }
 
 // The lengths that a schedule's factory is given, as the run found them out:

@@ -67,8 +67,8 @@ void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {
       Describe(e.ending, e.message) + " after " +
       Count(e.clock.epoch(), "epoch") + ", " +
       Count(e.clock.updates(), "update") + ", " +
-      ReadableCount(static_cast<double>(e.clock.samples())) +
-      " samples in " + ReadableSeconds(options_.clock() - start_);
+      ReadableCount(static_cast<double>(e.clock.samples())) + " samples in " +
+      ReadableSeconds(options_.clock() - start_);
   std::fprintf(options_.output, "%s\n", line.c_str());
   std::fflush(options_.output);
 }

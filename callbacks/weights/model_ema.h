@@ -11,8 +11,8 @@
 // model has the averages during their evaluation, so the SaveBest above saves the
 // best averages, and the model has them at the end.
 //
-// Its state is the averages: a resumed run continues with them. A new run starts
-// from the model's weights.
+// Its state is the averages: a resumed run continues with them. A new run
+// starts from the model's weights.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_
