@@ -7,9 +7,9 @@
 //
 // The file has the columns "index" and "prediction" (or "prediction_0", … for
 // several), and is replaced atomically when an evaluation ends. The task's
-// EvalStep must return its outputs, as Supervised's does, and its EvalLoader must
-// keep the order of the dataset, as the default one does. With several ranks,
-// add it on all of them.
+// EvalStep must return its outputs, as Supervised's does, and its EvalLoader
+// must keep the order of the dataset, as the default one does. With several
+// ranks, add it on all of them.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PREDICTIONS_PREDICTIONS_TO_FILE_H_

@@ -12,8 +12,9 @@
 //
 // It writes a row, with the number of updates, for every report: its means
 // ("train_loss"), `values`, "epoch", "samples", and "samples_per_second" of
-// training alone; for every evaluation: its metrics ("eval_loss"); and for every
-// epoch: its duration and what else is new in the history, as "epoch/<name>".
+// training alone; for every evaluation: its metrics ("eval_loss"); and for
+// every epoch: its duration and what else is new in the history, as
+// "epoch/<name>".
 //
 // Its state is the length of the files and of the history: a resumed run
 // truncates the files to it, so that every row is there once. A new run in the

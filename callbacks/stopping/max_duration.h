@@ -3,8 +3,8 @@
 //
 //   trainer.Add(MaxDuration(Seconds(3600)));
 //
-// It checks after every step, so the run may end within an epoch. The length of a
-// resumed run includes its earlier parts, unless:
+// It checks after every step, so the run may end within an epoch. The length of
+// a resumed run includes its earlier parts, unless:
 //
 //   MaxDuration(Seconds(3600), {.of_process = true});
 //

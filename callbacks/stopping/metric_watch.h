@@ -33,9 +33,9 @@ class MetricWatch {
   // The evaluation's value. Unset if it has none, or is not part of a run.
   std::optional<double> Take(const EvalEnd& e);
 
-  // Values of the history that were not taken yet, oldest first. This and EndRun
-  // throw std::invalid_argument, listing the metrics there are, if the metric
-  // was never recorded.
+  // Values of the history that were not taken yet, oldest first. This and
+  // EndRun throw std::invalid_argument, listing the metrics there are, if the
+  // metric was never recorded.
   std::vector<double> Take(const EpochEnd& e);
   void EndRun(const RunEnd& e);
 

@@ -5,9 +5,9 @@
 //   trainer.Add(TerminateOnNaN({.gradients = &optimizer}));
 //
 // The run ends after that batch, with RunEnding::kStopped and a message that
-// names it. The update of the batch is not applied on any rank, and no checkpoint
-// is saved: the last good one stays the newest. With every_batches > 1, updates
-// before the check have been applied.
+// names it. The update of the batch is not applied on any rank, and no
+// checkpoint is saved: the last good one stays the newest. With every_batches >
+// 1, updates before the check have been applied.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_STOPPING_TERMINATE_ON_NAN_H_
@@ -27,9 +27,9 @@ namespace trainyard {
 class Optimizer;
 
 struct TerminateOnNaNOptions {
-  // Batches between two checks. A check waits for the device: on a CPU that costs
-  // nothing, on other devices a larger number lets it run ahead. Every loss is
-  // checked, but up to this many batches later. REQUIRES: >= 1.
+  // Batches between two checks. A check waits for the device: on a CPU that
+  // costs nothing, on other devices a larger number lets it run ahead. Every
+  // loss is checked, but up to this many batches later. REQUIRES: >= 1.
   int64_t every_batches = 1;
   // Also checks the gradients of this optimizer before each update. Borrowed.
   // Not for use with a gradient scaler, which skips such updates itself.

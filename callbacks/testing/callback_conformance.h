@@ -1,8 +1,8 @@
-// A test suite for every Callback. It checks that a callback can be used for two
-// runs; that it works in runs that end at once, are stopped or fail, and in
-// evaluations at the start, within epochs and outside of runs; that its state, if
-// it has one, can be saved and loaded; and that it does not use the global random
-// generator. A callback's test instantiates it:
+// A test suite for every Callback. It checks that a callback can be used for
+// two runs; that it works in runs that end at once, are stopped or fail, and in
+// evaluations at the start, within epochs and outside of runs; that its state,
+// if it has one, can be saved and loaded; and that it does not use the global
+// random generator. A callback's test instantiates it:
 //
 //   INSTANTIATE_TEST_SUITE_P(
 //       UpdateHistory, CallbackConformanceTest,

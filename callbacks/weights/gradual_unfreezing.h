@@ -1,5 +1,5 @@
-// GradualUnfreezing unfreezes parts of a model during training, and adds them to
-// the optimizer:
+// GradualUnfreezing unfreezes parts of a model during training, and adds them
+// to the optimizer:
 //
 //   freezer.FreezeGroups();  // all but the head
 //   …

@@ -48,8 +48,8 @@ TEST(GradualUnfreezingRunTest, HeaderExamples) {
   AdamW optimizer(*model, {.lr = 1e-3});
   const auto backend = MakeBackend("sp");
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
-  trainer.Add(GradualUnfreezing(
-      freezer, optimizer, {{.after_epochs = 1, .from = -2, .to = -2}}));
+  trainer.Add(GradualUnfreezing(freezer, optimizer,
+                                {{.after_epochs = 1, .from = -2, .to = -2}}));
   EXPECT_EQ(optimizer.num_groups(), 1);
 }
 

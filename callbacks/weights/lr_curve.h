@@ -28,8 +28,8 @@ struct LrCurveOptions {
   // The weight of earlier losses in the smoothed loss. REQUIRES: 0 <= smoothing
   // < 1.
   double smoothing = 0.8;
-  // The curve ends when the smoothed loss is more than this many times the lowest
-  // one, or is not finite. REQUIRES: > 1.
+  // The curve ends when the smoothed loss is more than this many times the
+  // lowest one, or is not finite. REQUIRES: > 1.
   double diverged = 4;
 };
 

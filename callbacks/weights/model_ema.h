@@ -1,6 +1,6 @@
 // ModelEma keeps an exponential moving average of a model's weights during
-// training. Every evaluation of the run is repeated with the averages: the metric
-// "eval_loss" of the model is "ema_eval_loss" of the averages.
+// training. Every evaluation of the run is repeated with the averages: the
+// metric "eval_loss" of the model is "ema_eval_loss" of the averages.
 //
 //   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
 //   trainer.Add(SaveBest(trainer.task().NamedTensors(),
@@ -8,8 +8,8 @@
 //                         .metric = "ema_eval_loss"}));
 //
 // It averages parameters and buffers once per update; see finetuning/ema.h. The
-// model has the averages during their evaluation, so the SaveBest above saves the
-// best averages, and the model has them at the end.
+// model has the averages during their evaluation, so the SaveBest above saves
+// the best averages, and the model has them at the end.
 //
 // Its state is the averages: a resumed run continues with them. A new run
 // starts from the model's weights.

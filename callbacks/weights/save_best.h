@@ -1,5 +1,5 @@
-// SaveBest saves the weights with the best values of a metric to files, and loads
-// the best ones into the model when the run ends.
+// SaveBest saves the weights with the best values of a metric to files, and
+// loads the best ones into the model when the run ends.
 //
 //   trainer.Add(SaveBest(trainer.task().NamedTensors(),
 //                        {.directory = "runs/first/best"}));
