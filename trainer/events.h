@@ -11,6 +11,7 @@
 //   InitEnd
 //   CheckpointLoaded, if the run is resumed
 //   RunStart
+//   EvalStart, … EvalEnd, if evaluate_at_start
 //     EpochStart
 //       StepStart, ForwardEnd, LossEnd, BackwardEnd
 //         at the end of a window: GradientsReady, UpdateEnd

@@ -41,6 +41,10 @@ struct TrainOptions {
   // When to evaluate. Unless it is never, a run that finishes ends with an
   // evaluation of its final weights.
   Period evaluate = Every(Epochs(1));
+  // Also evaluates the initial weights, after OnRunStart and before the first
+  // epoch. A run that is resumed has done so before. The metrics are the first
+  // values in the history.
+  bool evaluate_at_start = false;
 
   // The run ends with the first of the two that is reached; 0 sets no limit,
   // and one is needed.

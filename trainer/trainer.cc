@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "trainer/default_callbacks.h"
 #include "trainer/loop/evaluator.h"
 #include "trainer/loop/limit_batches.h"
 #include "trainer/loop/training_run.h"
@@ -13,9 +14,11 @@
 
 namespace trainyard {
 
-Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend)
+Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend,
+                 TrainerOptions options)
     : task_(std::move(task)),
       backend_(backend),
+      options_(options),
       callbacks_(control_),
       eval_batch_size_(EvalBatchSizeOf(TrainOptions())) {
   TORCH_CHECK_VALUE(task_.task() != nullptr, "Trainer: the task is null");
@@ -39,6 +42,12 @@ Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend)
 }
 
 RunResult Trainer::Train(const TrainOptions& options) {
+  std::optional<DefaultCallbacks> defaults;
+  if (options_.default_callbacks) {
+    const DefaultCallbacksOptions choice{
+        .backend = backend_, .stop_on_nan = options.max_dropped_updates == 0};
+    defaults.emplace(callbacks_, choice);
+  }
   TrainingRun run(
       {*task_.task(), optimizers_, backend_, callbacks_, control_, *history_},
       options);

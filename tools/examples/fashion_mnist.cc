@@ -9,8 +9,6 @@
 
 #include "backends/make_backend.h"
 #include "callbacks/filters.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "callbacks/recording/track.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
@@ -87,8 +85,6 @@ int main(int argc, char** argv) {
         optimizer, *backend);
     const trainyard::Filter main_rank =
         trainyard::MainRankOnly(backend->rank());
-    trainer.Add(trainyard::ProgressBar(), {.filter = main_rank});
-    trainer.Add(trainyard::EpochTable(), {.filter = main_rank});
     trainer.Add(
         trainyard::On<trainyard::CheckpointLoaded>(
             [](const trainyard::CheckpointLoaded& e, trainyard::Control&) {

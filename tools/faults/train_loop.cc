@@ -65,7 +65,8 @@ int Run() {
   const DatasetPtr data = MakeTensorDataset(Example{input, input.sum(1, true)});
   torch::nn::Sequential model = MakeModel();
   AdamW optimizer(*model, {.lr = 0.01});
-  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend,
+                  {.default_callbacks = false});
   const int64_t rank = backend->rank();
   trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
     if (rank == 0) Say(absl::StrFormat("saved %d", e.clock.updates()));

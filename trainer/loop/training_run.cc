@@ -169,6 +169,9 @@ void TrainingRun::RunEpochs() {
     message_ = "the checkpoint is from a finished run; nothing left to train";
   }
   parts_.callbacks.Fire(RunStart{config_, clock_, resumed_, parts_.backend});
+  if (options_.evaluate_at_start && !resumed_ && !evaluator_.empty()) {
+    Evaluate();
+  }
   // The checkpoint may have been saved between two due actions. After the last
   // batch of an epoch, before its end, nothing is due.
   const bool between_steps =
