@@ -1,6 +1,6 @@
-// A TorchScript model that Python exported: warm-started, frozen but for its
-// head, trained, averaged and exported like one that was written in C++. See
-// tools/golden/script_net.py, which also reads what this leaves.
+// A TorchScript model that Python exported is warm-started, frozen except for
+// its head, trained, averaged and exported like a model written in C++. See
+// tools/golden/script_net.py, which also reads the files that this test writes.
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
@@ -56,6 +56,21 @@ at::Tensor Outputs(ScriptModel& model, const at::Tensor& inputs) {
   return model.forward(inputs);
 }
 
+TEST(ExportScriptTest, HeaderExample) {
+  const std::string path = std::string(kFolder) + "net.pt";
+  const std::string tuned_path = ::testing::TempDir() + "/header_example.pt";
+  const std::shared_ptr<ScriptModel> model = LoadScript(path);
+  {
+    const at::NoGradGuard no_gradients;
+    for (const NamedTensor& item : model->Parameters()) item.tensor.fill_(1);
+  }
+  const absl::Status written = ExportScript(*model, tuned_path);
+  ASSERT_TRUE(written.ok()) << written;
+  for (const NamedTensor& item : LoadScript(tuned_path)->Parameters()) {
+    EXPECT_TRUE(item.tensor.eq(1).all().item<bool>()) << item.name;
+  }
+}
+
 TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   at::manual_seed(3);
   const auto model = LoadScript(std::string(kFolder) + "net.pt");
@@ -85,7 +100,7 @@ TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   const Weights trained = WeightsOf(*model);
   EXPECT_TRUE(at::equal(trained.at("stem.weight"), start.at("stem.weight")));
   EXPECT_FALSE(at::equal(trained.at("head.weight"), start.at("head.weight")));
-  const Weights average = Copied(ema.State());
+  const Weights average = Copied(ema.NamedTensors());
   EXPECT_FALSE(at::equal(average.at("head.weight"), trained.at("head.weight")));
   {
     const Ema::Swap averaged(ema);
@@ -108,7 +123,7 @@ TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
                   .ok());
 }
 
-TEST(ScriptTrainingTest, ItsParametersAndBuffersAreAveraged) {
+TEST(ScriptTrainingTest, ParametersAndBuffersAreAveraged) {
   torch::jit::Module module("line");
   module.register_parameter("w", at::zeros({2}).requires_grad_(),
                             /*is_buffer=*/false);
@@ -121,7 +136,7 @@ TEST(ScriptTrainingTest, ItsParametersAndBuffersAreAveraged) {
     for (const NamedTensor& item : model.Buffers()) item.tensor.fill_(8);
   }
   ema.Update();
-  const Weights averages = Copied(ema.State());
+  const Weights averages = Copied(ema.NamedTensors());
   EXPECT_TRUE(at::equal(averages.at("w"), at::ones({2})));
   EXPECT_TRUE(at::equal(averages.at("seen"), at::full({1}, 2.0F)));
   const Ema::Swap swapped(ema);

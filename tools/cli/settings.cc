@@ -63,8 +63,8 @@ double Settings::ParseNumber(const std::string& name,
 int64_t Settings::ParseInteger(const std::string& name,
                                const std::string& text) const {
   const double value = ParseNumber(name, text);
-  if (value != std::floor(value) || std::abs(value) > 1e15) {
-    Reject(name, text, "a whole number");
+  if (value != std::floor(value) || std::abs(value) > kLargest) {
+    Reject(name, text, "an integer");
   }
   return static_cast<int64_t>(value);
 }
@@ -141,9 +141,15 @@ std::optional<double> Settings::OptionalNumber(const std::string& name) {
   return ParseNumber(name, *text);
 }
 
-int64_t Settings::Integer(const std::string& name, int64_t otherwise) {
+int64_t Settings::Integer(const std::string& name, int64_t otherwise,
+                          int64_t least, int64_t most) {
   const std::string* text = Find(name);
-  return text ? ParseInteger(name, *text) : otherwise;
+  const int64_t value = text ? ParseInteger(name, *text) : otherwise;
+  if (value < least || value > most) {
+    Reject(name, std::to_string(value),
+         std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
 }
 
 std::optional<Duration> Settings::Length(const std::string& name) {

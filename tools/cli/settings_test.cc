@@ -74,7 +74,7 @@ TEST(SettingsTest, ReadsEveryKind) {
   settings.CheckAllUsed("test");
 }
 
-TEST(SettingsTest, AbsentOnesAreTheirDefaults) {
+TEST(SettingsTest, AbsentSettingsHaveTheirDefaults) {
   Settings settings({});
   EXPECT_EQ(settings.Number("x", 2.5), 2.5);
   EXPECT_EQ(settings.Integer("x", 3), 3);
@@ -97,7 +97,11 @@ TEST(SettingsTest, ErrorsNameTheSettingAndItsValue) {
               "--lr is '" + std::string(bad) + "', want a number");
   }
   EXPECT_EQ(ErrorOf([] { Settings({"--n=1.5"}).Integer("n", 1); }),
-            "--n is '1.5', want a whole number");
+            "--n is '1.5', want an integer");
+  EXPECT_EQ(ErrorOf([] { Settings({"--n=9"}).Integer("n", 1, 0, 8); }),
+            "--n is '9', want 0 to 8");
+  EXPECT_EQ(ErrorOf([] { Settings({"--n=-1"}).Integer("n", 1, 0, 8); }),
+            "--n is '-1', want 0 to 8");
   EXPECT_EQ(ErrorOf([] { Settings({"--f=maybe"}).Flag("f"); }),
             "--f is 'maybe', want true or false");
   EXPECT_EQ(

@@ -19,14 +19,14 @@ namespace {
 RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer,
                      const RunResult& result) {
   RunSummary summary{
-      .epochs = result.state.epoch,
-      .updates = result.state.optimizer_step,
-      .samples = result.state.samples_seen,
+      .epochs = result.clock.epoch(),
+      .updates = result.clock.updates(),
+      .samples = result.clock.samples(),
       .seconds = result.seconds,
       .samples_per_second =
           static_cast<double>(result.samples) / result.train_seconds,
       .state_crc32c =
-          StateCrc32c(optimizer.State(), StateCrc32c(trainer.task().State()))};
+          StateCrc32c(optimizer.NamedTensors(), StateCrc32c(trainer.task().NamedTensors()))};
   for (const std::string& name : trainer.history().Names())
     summary.metrics[name] = trainer.history().Latest(name);
   return summary;
@@ -63,7 +63,7 @@ void Print(const RunSummary& summary, const RunResult& result) {
 void CheckWritable(const std::string& folder, const std::string& file) {
   if (access(folder.c_str(), W_OK) != 0)
     throw std::runtime_error(file +
-                             ": its folder is not there or not writable");
+                             ": its folder does not exist or is not writable");
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ RunReport::RunReport(RunReportOptions options) : options_(std::move(options)) {
     std::error_code error;
     std::filesystem::create_directories(options_.run_dir, error);
     if (error)
-      throw std::runtime_error(options_.run_dir +
-                               ": cannot be made a folder: " + error.message());
+      throw std::runtime_error(
+          options_.run_dir + ": cannot create the folder: " + error.message());
     CheckWritable(options_.run_dir, options_.run_dir + "/summary.json");
   }
   if (!options_.summary_json.empty()) {

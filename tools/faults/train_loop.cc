@@ -1,7 +1,7 @@
-// Trains a small network with the trainer, on any backend, and saves after
-// every update: what the fault scripts of this folder do to several processes.
-// Goes on from --run_dir by itself; rank 0 prints "saved N" for each checkpoint
-// that was asked for, and at the end "state_crc32c X".
+// Trains a small network on any backend and saves after every update; the fault
+// scripts of this folder run it as several ranks. Resumes from --run_dir. Rank
+// 0 prints "saved N" for each requested checkpoint, and "state_crc32c X" at the
+// end.
 
 #include <ATen/Context.h>
 #include <ATen/ops/randn.h>
@@ -33,12 +33,12 @@
 #include "trainer/trainer.h"
 
 ABSL_FLAG(std::string, run_dir, "", "Folder of the checkpoints.");
-ABSL_FLAG(std::string, backend, "ddp", "Of one process or of several.");
-ABSL_FLAG(int64_t, updates, 60, "Updates in all.");
+ABSL_FLAG(std::string, backend, "ddp", "Name of the backend, see MakeBackend.");
+ABSL_FLAG(int64_t, updates, 60, "Total number of updates.");
 ABSL_FLAG(int64_t, checkpoint_every, 1, "Updates between two saves.");
-ABSL_FLAG(double, timeout, 60, "Seconds that a process waits for another one.");
+ABSL_FLAG(double, timeout, 60, "Seconds to wait for another rank.");
 ABSL_FLAG(int64_t, throw_at, 0,
-          "The last rank throws after this update. 0: none does.");
+          "The last rank throws after this update. 0: no rank throws.");
 
 namespace trainyard {
 namespace {
@@ -68,11 +68,11 @@ int Run() {
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
   const int64_t rank = backend->rank();
   trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
-    if (rank == 0) Say(absl::StrFormat("saved %d", e.state.optimizer_step));
+    if (rank == 0) Say(absl::StrFormat("saved %d", e.clock.updates()));
   }));
   const bool last = rank + 1 == backend->num_processes();
   trainer.Add(On<StepEnd>([last](const StepEnd& e, Control&) {
-    if (last && e.state.optimizer_step == absl::GetFlag(FLAGS_throw_at)) {
+    if (last && e.clock.updates() == absl::GetFlag(FLAGS_throw_at)) {
       throw std::runtime_error("this rank has had enough");
     }
   }));
@@ -87,8 +87,8 @@ int Run() {
        .resume = Resume::kIfPresent,
        .per_device_batch_size = 32 / backend->num_processes(),
        .seed = 1});
-  std::vector<NamedTensor> all = trainer.task().State();
-  for (const NamedTensor& item : optimizer.State()) all.push_back(item);
+  std::vector<NamedTensor> all = trainer.task().NamedTensors();
+  for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);
   if (rank == 0) Say(absl::StrFormat("state_crc32c %08x", StateCrc32c(all)));
   return ExitCode(result.ending);
 }

@@ -28,6 +28,12 @@ AnyBatch AnyBatch::To(at::Device device) const {
   });
 }
 
+AnyBatch AnyBatch::PinMemory() const {
+  return Map([](const at::Tensor& tensor) {
+    return tensor.is_cpu() ? tensor.pin_memory() : tensor;
+  });
+}
+
 AnyBatch AnyBatch::Slice(int64_t begin, int64_t end) const {
   const int64_t rows = RowsOf(holder_->first);
   TORCH_CHECK_VALUE(0 <= begin && begin <= end && end <= rows, "rows ", begin,

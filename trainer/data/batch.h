@@ -1,18 +1,18 @@
-// A batch is any struct that lists its tensors. Moving to a device, gathering,
-// slicing and counting derive from that one line:
+// A batch is any struct that lists its tensors. Moving to a device, collecting
+// samples, slicing and counting are derived from that one line:
 //
 //   struct ImageBatch {
 //     at::Tensor image, label;
 //     auto tensors() { return std::tie(image, label); }
 //   };
 //
-// The parts may themselves be batches, vectors or maps of tensors; a
-// std::map<std::string, at::Tensor> is a batch as it is. Records are counted by
-// the rows of the first tensor, or by the struct itself, if it has
-// `int64_t records() const`.
+// The parts may be batches, vectors or maps of tensors themselves; a
+// std::map<std::string, at::Tensor> is a batch without any declaration. The
+// number of records is the number of rows of the first tensor or, if the struct
+// has `int64_t records() const`, what that returns.
 //
-// AnyBatch holds one of any type, so that the trainer is not a template. Copies
-// share the tensors.
+// AnyBatch holds a batch of any type, so that the trainer is no template.
+// Copies share the tensors.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_DATA_BATCH_H_
@@ -43,7 +43,7 @@ concept CountsRecords = requires(const B& batch) {
   { batch.records() } -> std::convertible_to<int64_t>;
 };
 
-// Input and target, the ready batch of supervised training.
+// Input and target: the batch of supervised training.
 struct Example {
   at::Tensor input;
   at::Tensor target;
@@ -52,21 +52,22 @@ struct Example {
 
 class AnyBatch {
  public:
-  // Of any batch but itself: copies of an AnyBatch are not wrapped again.
+  // From any batch type. A copy of an AnyBatch is not wrapped again.
   template <class B>
     requires(!std::same_as<B, AnyBatch> && BatchType<B>)
   explicit AnyBatch(B batch)
       : holder_(std::make_shared<const Holder<B>>(std::move(batch))),
         size_(holder_->size) {}
 
-  // Records in the batch. Padding does not count.
+  // Records in the batch, without padding.
   int64_t size() const { return size_; }
 
-  // Rows at the end that only fill the batch up: they repeat samples that are
-  // counted elsewhere, and belong in no metric.
+  // Rows at the end that only fill the batch. They repeat samples that are
+  // counted elsewhere, so metrics must leave them out.
   int64_t padding() const { return padding_; }
 
-  // The batch itself. Throws, naming both types, if it is of another one.
+  // The batch itself. Throws c10::TypeError with both names if its type is not
+  // B.
   template <BatchType B>
   const B& As() const {
     TORCH_CHECK_TYPE(
@@ -75,21 +76,26 @@ class AnyBatch {
     return static_cast<const Holder<B>&>(*holder_).batch;
   }
 
-  // Its tensors, in ForEachTensor's order.
+  // Its tensors, in the order of ForEachTensor.
   std::vector<at::Tensor> tensors() const { return holder_->Tensors(); }
 
-  // The same batch of other tensors: `function` of each that is defined.
+  // A batch of the same type with `function` applied to each defined tensor.
   using TensorFunction = c10::function_ref<at::Tensor(const at::Tensor&)>;
   AnyBatch Map(TensorFunction function) const;
 
-  // The same batch with its tensors on `device`; itself if they are there.
+  // The same batch with its tensors on `device`; no copy if they are there.
   AnyBatch To(at::Device device) const;
 
-  // Rows `begin` up to `end` of every tensor. Throws if they have different
+  // The same batch with its CPU tensors in page-locked memory. REQUIRES: a CUDA
+  // device.
+  AnyBatch PinMemory() const;
+
+  // Rows [begin, end) of every tensor. Throws if the tensors have different
   // numbers of rows.
   AnyBatch Slice(int64_t begin, int64_t end) const;
 
-  // The same batch, its last `rows` rows marked as padding; and without them.
+  // The same batch with its last `rows` rows marked as padding, and the batch
+  // without its padding.
   AnyBatch WithPadding(int64_t rows) const;
   AnyBatch WithoutPadding() const;
 
@@ -105,7 +111,7 @@ class AnyBatch {
     virtual std::string Layout() const = 0;
     virtual AnyBatch Map(TensorFunction function) const = 0;
     const std::type_info& type;
-    // May be undefined if the batch counts its records itself.
+    // May be undefined if the batch has records().
     const at::Tensor first;
     const int64_t size;
   };
@@ -161,9 +167,9 @@ class AnyBatch {
   int64_t padding_ = 0;
 };
 
-// The rows of several batches of one type, one after the other. Throws if they
-// are of different types, have different tensors, or are padded.
-// REQUIRES: at least one.
+// The rows of several batches of one type in sequence. Throws if the batches
+// differ in type or in their tensors, or if one is padded. REQUIRES: at least
+// one batch.
 AnyBatch ConcatBatches(const std::vector<AnyBatch>& batches);
 
 }  // namespace trainyard

@@ -24,14 +24,14 @@ TEST(AnyBatchTest, SizeIsRowsOfTheFirstTensor) {
       3);
 }
 
-TEST(AnyBatchTest, GivesBackWhatItHolds) {
+TEST(AnyBatchTest, AsReturnsTheBatch) {
   const at::Tensor input = at::arange(6).view({3, 2});
   const AnyBatch batch(Example{input, at::zeros({3})});
   const AnyBatch copy = batch;  // NOLINT: that a copy shares is the point
   EXPECT_TRUE(copy.As<Example>().input.is_same(input));
 }
 
-TEST(AnyBatchTest, AnotherTypeIsAnErrorThatNamesBoth) {
+TEST(AnyBatchTest, WrongTypeErrorNamesBothTypes) {
   const AnyBatch batch(Example{at::zeros({1}), at::zeros({1})});
   try {
     batch.As<Graph>();
@@ -42,13 +42,13 @@ TEST(AnyBatchTest, AnotherTypeIsAnErrorThatNamesBoth) {
   }
 }
 
-TEST(AnyBatchTest, StaysItselfOnTheSameDevice) {
+TEST(AnyBatchTest, ToTheSameDeviceDoesNotCopy) {
   const at::Tensor input = at::zeros({2});
   const AnyBatch batch(Example{input, at::zeros({2})});
   EXPECT_TRUE(batch.To(at::kCPU).As<Example>().input.is_same(input));
 }
 
-TEST(AnyBatchTest, MovesEveryTensor) {
+TEST(AnyBatchTest, ToMovesEveryTensor) {
   const AnyBatch batch(
       Graph{at::zeros({3, 2}), at::zeros({7, 2}), at::zeros({1})});
   const AnyBatch moved = batch.To(at::kMeta);
@@ -59,7 +59,7 @@ TEST(AnyBatchTest, MovesEveryTensor) {
   EXPECT_FALSE(batch.As<Graph>().nodes.is_meta());
 }
 
-TEST(AnyBatchTest, ABatchWithoutRowsIsRefused) {
+TEST(AnyBatchTest, RejectsABatchWithoutRows) {
   EXPECT_THROW(AnyBatch(Example{at::zeros({}), at::zeros({})}),
                c10::ValueError);
   EXPECT_THROW(AnyBatch(Example{}), c10::ValueError);
@@ -67,7 +67,7 @@ TEST(AnyBatchTest, ABatchWithoutRowsIsRefused) {
 
 using Named = std::map<std::string, at::Tensor>;
 
-TEST(AnyBatchTest, AMapIsABatch) {
+TEST(AnyBatchTest, MapOfTensorsIsABatch) {
   const AnyBatch batch(
       Named{{"label", at::zeros({3})}, {"mask", at::zeros({3, 5})}});
   EXPECT_EQ(batch.size(), 3);
@@ -81,7 +81,7 @@ struct Pair {
   auto tensors() { return std::tie(left, right); }
 };
 
-TEST(AnyBatchTest, ABatchMayHoldBatches) {
+TEST(AnyBatchTest, BatchesMayBeNested) {
   const AnyBatch batch(
       Pair{{at::zeros({3}), at::ones({3}), at::Tensor()}, {at::zeros({3})}});
   EXPECT_EQ(batch.size(), 3);
@@ -98,7 +98,7 @@ struct Tokens {
   auto tensors() { return std::tie(ids, documents); }
 };
 
-TEST(AnyBatchTest, AStructMayCountItsRecords) {
+TEST(AnyBatchTest, RecordsOverridesTheRowCount) {
   EXPECT_EQ(AnyBatch(Tokens{at::zeros({100}), at::zeros({4})}).size(), 4);
 }
 
@@ -137,7 +137,7 @@ TEST(AnyBatchTest, PaddingIsNotCounted) {
   EXPECT_THROW(batch.WithPadding(-1), c10::ValueError);
 }
 
-TEST(ConcatBatchesTest, PutsRowsOneAfterTheOther) {
+TEST(ConcatBatchesTest, JoinsRowsInOrder) {
   const AnyBatch left(Named{{"a", at::arange(2)}, {"b", at::zeros({2, 3})}});
   const AnyBatch right(Named{{"a", at::arange(2, 5)}, {"b", at::ones({3, 3})}});
   const AnyBatch both = ConcatBatches({left, right});
@@ -146,7 +146,7 @@ TEST(ConcatBatchesTest, PutsRowsOneAfterTheOther) {
   EXPECT_EQ(both.As<Named>().at("b").sum().item<int>(), 9);
 }
 
-TEST(ConcatBatchesTest, RefusesWhatDoesNotFit) {
+TEST(ConcatBatchesTest, RejectsInvalidArguments) {
   const AnyBatch one(Named{{"a", at::arange(2)}});
   EXPECT_THROW(ConcatBatches({}), c10::ValueError);
   EXPECT_THROW(ConcatBatches({one, AnyBatch(at::arange(2))}), c10::TypeError);

@@ -1,5 +1,4 @@
-// Puts items together into a batch by stacking: item i becomes row i of every
-// tensor.
+// StackItems makes a batch of items: item i becomes row i of every tensor.
 //
 //   const Example batch =
 //       StackItems<Example>({dataset.Get(4), dataset.Get(2)});
@@ -20,10 +19,10 @@
 
 namespace trainyard {
 
-// at::stack, with an error that says which item has which shape.
+// at::stack, with an error that names the item whose shape differs.
 at::Tensor StackTensors(const std::vector<at::Tensor>& tensors);
 
-// REQUIRES: at least one item; all have the same tensors, of the same shapes.
+// REQUIRES: at least one item, and equal shapes in all of them.
 template <TensorTree Item>
 Item StackItems(std::vector<Item> items) {
   TORCH_CHECK_VALUE(!items.empty(), "StackItems: there is no item");

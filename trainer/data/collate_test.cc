@@ -29,7 +29,7 @@ TEST(StackItemsTest, StacksMapsByName) {
   EXPECT_TRUE(at::equal(batch.at("a"), at::arange(1, 3)));
 }
 
-TEST(StackItemsTest, ATensorThatNoItemHasStaysOut) {
+TEST(StackItemsTest, UndefinedTensorsStayUndefined) {
   const Example batch =
       StackItems<Example>({{at::zeros({3}), {}}, {at::zeros({3}), {}}});
   EXPECT_FALSE(batch.target.defined());
@@ -40,7 +40,7 @@ std::string StackError(std::vector<Item> items) {
   return ErrorOf<c10::ValueError>([&] { StackItems(std::move(items)); });
 }
 
-TEST(StackItemsTest, SaysWhatDoesNotFit) {
+TEST(StackItemsTest, ErrorNamesTheItemThatDiffers) {
   EXPECT_THAT(StackError<at::Tensor>({}), HasSubstr("no item"));
   EXPECT_THAT(StackError<at::Tensor>({at::zeros({2}), at::zeros({3})}),
               HasSubstr("item 0 has shape [2], item 1 has [3]"));

@@ -1,8 +1,7 @@
-// Dataset is where batches come from: a number of samples, and any of them by
-// index, many at a time. The order in which they are asked for is the sampler's
-// business.
+// Dataset is a collection of samples that can be read by index, many at a time.
+// A Sampler decides the order in which they are read.
 //
-//   const AnyBatch batch = dataset.Gather(at::tensor({5, 0, 3}));
+//   const AnyBatch batch = dataset.Gather(at::tensor({5, 0, 3}, at::kLong));
 //
 // Thread-safe: const calls may come from several threads.
 #ifndef TRAINYARD_TRAINER_DATA_DATASET_H_
@@ -23,13 +22,13 @@ class Dataset {
 
   virtual int64_t size() const = 0;
 
-  // The samples at `indices`, a 1-dimensional int64 tensor on the CPU, in that
-  // order.
+  // Returns the samples at `indices`, a 1-dimensional int64 tensor on the CPU,
+  // in that order.
   virtual AnyBatch Gather(const at::Tensor& indices) const = 0;
 
-  // As Gather, in the given epoch. Only a dataset that is random about its
-  // samples, or wraps one that may be, overrides it: the randomness is a
-  // function of the epoch and the sample's index (sample_random.h).
+  // Like Gather, in the given epoch. Override it if samples are random, or may
+  // be in a wrapped dataset: randomness must depend on the epoch and the index
+  // of the sample only (sample_random.h).
   virtual AnyBatch GatherIn(int64_t /*epoch*/,
                             const at::Tensor& indices) const {
     return Gather(indices);

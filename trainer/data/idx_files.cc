@@ -66,7 +66,7 @@ absl::StatusOr<at::Tensor> ReadIdxFile(const std::string& path) {
   const std::string& bytes = *content;
   if (bytes.size() < 4)
     return absl::DataLossError(
-        absl::StrCat(path, ": the IDX header is cut short"));
+        absl::StrCat(path, ": the IDX header is truncated"));
   const auto code = static_cast<unsigned char>(bytes[2]);
   const std::optional<at::ScalarType> type = TypeOf(code);
   const auto dims = static_cast<size_t>(static_cast<unsigned char>(bytes[3]));
@@ -78,7 +78,7 @@ absl::StatusOr<at::Tensor> ReadIdxFile(const std::string& path) {
   const size_t header = 4 + 4 * dims;
   if (bytes.size() < header)
     return absl::DataLossError(
-        absl::StrCat(path, ": the IDX header is cut short"));
+        absl::StrCat(path, ": the IDX header is truncated"));
 
   const size_t width = c10::elementSize(*type);
   std::vector<int64_t> sizes;
@@ -86,19 +86,19 @@ absl::StatusOr<at::Tensor> ReadIdxFile(const std::string& path) {
   for (size_t dim = 0; dim < dims; ++dim) {
     const uint32_t size = BigEndian32(bytes.data() + 4 + 4 * dim);
     sizes.push_back(size);
-    // The product must not wrap around: a crafted header could then pass for a
-    // small one.
+    // The product must not overflow: a crafted header would pass as a small
+    // one.
     if (size != 0 && expected > std::numeric_limits<size_t>::max() / size) {
-      return absl::DataLossError(absl::StrCat(
-          path, ": the IDX header asks for more than any memory holds"));
+      return absl::DataLossError(
+          absl::StrCat(path, ": the sizes in the IDX header overflow"));
     }
     expected *= size;
   }
   if (bytes.size() - header != expected) {
     return absl::DataLossError(
         absl::StrCat(path, ": holds ", bytes.size() - header,
-                     " bytes of data where its header (",
-                     absl::StrJoin(sizes, " x "), ") asks for ", expected));
+                     " bytes of data, but its header (",
+                     absl::StrJoin(sizes, " x "), ") needs ", expected));
   }
   at::Tensor tensor = at::empty(sizes, *type);
   CopySwapped(bytes.data() + header, static_cast<char*>(tensor.data_ptr()),

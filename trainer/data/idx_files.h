@@ -1,6 +1,5 @@
-// Reads IDX files, the format of the MNIST family: big-endian, a magic number,
-// the sizes, then the values. Plain files and gzip files are told apart by
-// their content.
+// Reads IDX files, the format of the MNIST family: a big-endian magic number,
+// the sizes, then the values. Detects gzip by content.
 //
 //   // uint8, N x 28 x 28
 //   const at::Tensor images =
@@ -17,9 +16,9 @@
 
 namespace trainyard {
 
-// The file as a CPU tensor of its own type and shape. The error says what is
-// wrong with which file: not there (NotFound), damaged, cut short or too long
-// (DataLoss), of another format (InvalidArgument).
+// Returns the file as a CPU tensor of its type and shape. The error names the
+// file: NotFound if it does not exist, DataLoss if it is damaged, truncated or
+// too long, InvalidArgument if it has another format.
 absl::StatusOr<at::Tensor> ReadIdxFile(const std::string& path);
 
 }  // namespace trainyard

@@ -56,7 +56,7 @@ TEST(ReadIdxFileTest, SwapsWiderTypes) {
                         at::tensor({-1}, at::kChar)));
 }
 
-TEST(ReadIdxFileTest, ReadsDebiansFashionMnist) {
+TEST(ReadIdxFileTest, ReadsFashionMnist) {
   const std::string folder = "/usr/share/datasets/fashion-mnist/";
   const auto images = ReadIdxFile(folder + "t10k-images-idx3-ubyte.gz");
   const auto labels = ReadIdxFile(folder + "t10k-labels-idx1-ubyte.gz");
@@ -70,26 +70,27 @@ TEST(ReadIdxFileTest, ReadsDebiansFashionMnist) {
                         at::tensor(std::vector<int64_t>(10, 1000))));
 }
 
-TEST(ReadIdxFileTest, SaysWhatIsWrong) {
+TEST(ReadIdxFileTest, ErrorNamesTheProblem) {
   using enum absl::StatusCode;
-  ExpectError("", kDataLoss, "header is cut short");
+  ExpectError("", kDataLoss, "header is truncated");
   ExpectError(Bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0}), kDataLoss,
-              "header is cut short");
+              "header is truncated");
   ExpectError("PNG, really", kInvalidArgument,
               "is not an IDX file (it begins with 0x504e472c)");
   ExpectError(Bytes({0, 0, 7, 1, 0, 0, 0, 1, 1}), kInvalidArgument,
               "is not an IDX file");
   ExpectError(Bytes({0, 0, 8, 0}), kInvalidArgument, "is not an IDX file");
   ExpectError(Bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3}), kDataLoss,
-              "holds 3 bytes of data where its header (2 x 3) asks for 6");
+              "holds 3 bytes of data, but its header (2 x 3) needs 6");
   ExpectError(Bytes({0, 0, 8, 1, 0, 0, 0, 1, 1, 2}), kDataLoss,
-              "holds 2 bytes of data where its header (1) asks for 1");
+              "holds 2 bytes of data, but its header (1) needs 1");
 }
 
-TEST(ReadIdxFileTest, SizesThatWrapAroundAreRefused) {
+TEST(ReadIdxFileTest, RejectsSizesThatOverflow) {
   ExpectError(Bytes({0, 0, 8, 3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
                      0, 0, 0, 16, 1}),
-              absl::StatusCode::kDataLoss, "more than any memory holds");
+              absl::StatusCode::kDataLoss,
+              "the sizes in the IDX header overflow");
 }
 
 TEST(ReadIdxFileTest, NamesTheMissingFile) {

@@ -1,6 +1,6 @@
-// ItemDataset is a dataset that can only give one sample at a time (it decodes
-// a file, asks a database, makes it up). Items are put together by stacking, or
-// by a collate function of one's own, which may give a batch of another type.
+// ItemDataset is the base of datasets that read one sample at a time (decode a
+// file, query a database, compute it). Items are stacked to a batch, or put
+// together by a collate function, which may return another batch type.
 //
 //   class Squares final : public ItemDataset<Example> {
 //     int64_t size() const override { return 100; }
@@ -15,9 +15,9 @@
 //     return Example{at::full({1}, i), at::full({1}, i * i)};
 //   });
 //
-// A Get that throws is a SampleError with the sample's index.
+// If Get throws, the caller receives a SampleError with the index.
 //
-// Thread-safe, if Get is: a loader with workers calls it from several threads.
+// Thread-safe if Get is: the workers of a loader call it from several threads.
 #ifndef TRAINYARD_TRAINER_DATA_ITEM_DATASET_H_
 #define TRAINYARD_TRAINER_DATA_ITEM_DATASET_H_
 
@@ -42,7 +42,7 @@ class ItemDataset : public Dataset {
  public:
   virtual Item Get(int64_t index) const = 0;
 
-  // As Get, in the given epoch; see Dataset::GatherIn.
+  // Like Get, in the given epoch; see Dataset::GatherIn.
   virtual Item GetIn(int64_t /*epoch*/, int64_t index) const {
     return Get(index);
   }

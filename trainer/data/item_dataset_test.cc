@@ -41,7 +41,7 @@ struct Ragged {
   auto tensors() { return std::tie(values, lengths); }
 };
 
-TEST(ItemDatasetTest, CollateMayMakeAnotherBatch) {
+TEST(ItemDatasetTest, CollateMayReturnAnotherBatchType) {
   const DatasetPtr data = MakeItemDataset<at::Tensor>(
       10, [](int64_t i) { return at::full({i}, i); },
       [](std::vector<at::Tensor> items) {
@@ -55,7 +55,7 @@ TEST(ItemDatasetTest, CollateMayMakeAnotherBatch) {
       at::equal(batch.As<Ragged>().lengths, at::tensor({2, 1}, at::kLong)));
 }
 
-TEST(ItemDatasetTest, AnErrorNamesTheSampleAndKeepsTheCause) {
+TEST(ItemDatasetTest, ErrorNamesTheSampleAndNestsTheCause) {
   const DatasetPtr data = MakeItemDataset<at::Tensor>(10, [](int64_t i) {
     if (i == 7) throw std::out_of_range("no such file");
     return at::full({1}, i);
@@ -79,7 +79,7 @@ class EpochNumber final : public ItemDataset<at::Tensor> {
   }
 };
 
-TEST(ItemDatasetTest, PassesTheEpochOn) {
+TEST(ItemDatasetTest, PassesTheEpochToGetIn) {
   EXPECT_EQ(
       EpochNumber().GatherIn(4, at::arange(1)).As<at::Tensor>().item<int64_t>(),
       4);

@@ -1,41 +1,23 @@
 #include "trainer/data/loader.h"
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <c10/util/Exception.h>
 
 #include <utility>
-
-// Of libgomp, which libtorch brings. Its header comes with g++ only.
-extern "C" void omp_set_num_threads(int threads);
+#include <vector>
 
 namespace trainyard {
 namespace {
 
-constexpr int64_t kStateVersion = 1;
-
 Partition CheckedPartition(const Dataset* dataset, const Sampler* sampler,
                            const LoaderOptions& options) {
-  TORCH_CHECK_VALUE(dataset != nullptr, "Loader: there is no dataset");
-  TORCH_CHECK_VALUE(sampler != nullptr, "Loader: there is no sampler");
+  TORCH_CHECK_VALUE(dataset != nullptr, "Loader: the dataset is null");
+  TORCH_CHECK_VALUE(sampler != nullptr, "Loader: the sampler is null");
   TORCH_CHECK_VALUE(dataset->size() > 0, "Loader: the dataset is empty");
   const int64_t samples = sampler->size();
-  TORCH_CHECK_VALUE(samples > 0, "Loader: the sampler gives no samples");
-  TORCH_CHECK_VALUE(options.batch_size >= 1, "Loader: batch_size is ",
-                    options.batch_size, "; it must be at least 1");
-  TORCH_CHECK_VALUE(options.num_ranks >= 1 && options.rank >= 0 &&
-                        options.rank < options.num_ranks,
-                    "Loader: there is no rank ", options.rank, " of ",
-                    options.num_ranks);
-  TORCH_CHECK_VALUE(options.num_workers >= 0, "Loader: num_workers is ",
-                    options.num_workers, "; it must not be negative");
-  TORCH_CHECK_VALUE(options.prefetch >= 0, "Loader: prefetch is ",
-                    options.prefetch, "; it must not be negative");
-  TORCH_CHECK_VALUE(!options.pin_memory || at::globalContext().hasCUDA(),
-                    "Loader: pin_memory is set, but there is no CUDA device to "
-                    "copy to");
+  TORCH_CHECK_VALUE(samples > 0, "Loader: the sampler has no samples");
+  CheckLoaderOptions("Loader", options);
   const Partition partition({.samples = samples,
                              .batch_size = options.batch_size,
                              .rank = options.rank,
@@ -50,7 +32,7 @@ Partition CheckedPartition(const Dataset* dataset, const Sampler* sampler,
   return partition;
 }
 
-// Positions past the order's end continue at its start.
+// Positions beyond the end of the order wrap around.
 at::Tensor IndicesOf(const at::Tensor& order, const Partition::Rows& rows) {
   const int64_t count = rows.size + rows.padding;
   if (rows.begin + count <= order.size(0)) {
@@ -61,52 +43,49 @@ at::Tensor IndicesOf(const at::Tensor& order, const Partition::Rows& rows) {
   return order.index_select(0, positions.remainder(order.size(0)));
 }
 
-// The workers are the parallelism: threads of OpenMP under each of them would
-// only fight for the cores. This holds for the calling thread alone, unlike
-// at::set_num_threads.
-void UseOneThreadHere() {
-  at::get_num_threads();  // sets this thread up, which would undo it later
-  omp_set_num_threads(1);
+// The samples at `indices`, each as a batch of one row.
+std::vector<AnyBatch> Samples(const Dataset& dataset, int64_t epoch,
+                              const at::Tensor& indices) {
+  std::vector<AnyBatch> samples;
+  for (int64_t i = 0; i < indices.size(0); ++i)
+    samples.push_back(dataset.GatherIn(epoch, indices.narrow(0, i, 1)));
+  return samples;
 }
 
 }  // namespace
 
 Loader::Loader(DatasetPtr dataset, std::shared_ptr<const Sampler> sampler,
-               LoaderOptions options)
+               const LoaderOptions& options, CollateSamples collate)
     : dataset_(std::move(dataset)),
       sampler_(std::move(sampler)),
       options_(options),
-      partition_(CheckedPartition(dataset_.get(), sampler_.get(), options_)) {
-  if (options_.prefetch == 0) options_.prefetch = 2 * options_.num_workers;
-}
+      collate_(std::move(collate)),
+      partition_(CheckedPartition(dataset_.get(), sampler_.get(), options_)) {}
 
-void Loader::StartEpoch(int64_t epoch, int64_t first_sample) {
-  TORCH_CHECK_VALUE(epoch >= 0, "Loader: there is no epoch ", epoch);
-  TORCH_CHECK_VALUE(first_sample >= 0 && first_sample <= partition_.samples(),
-                    "Loader: sample ", first_sample, " is not in an epoch of ",
-                    partition_.samples());
+void Loader::Start(int64_t epoch, int64_t first_sample) {
+  TORCH_CHECK_VALUE(first_sample <= partition_.samples(),
+                    "Loader: first_sample is ", first_sample,
+                    ", but an epoch has ", partition_.samples(), " samples");
   workers_.reset();
-  epoch_ = epoch;
   first_sample_ = first_sample;
   batches_ = partition_.Batches(first_sample);
   next_ = 0;
-  // By value: it outlives a move of the loader.
-  make_ = [dataset = dataset_, partition = partition_,
+  // Captures by value: the function must survive a move of the loader.
+  make_ = [dataset = dataset_, collate = collate_, partition = partition_,
            order = sampler_->Order(epoch), epoch, first_sample,
            pin = options_.pin_memory](int64_t batch) {
     const at::NoGradGuard no_gradients;
     const Partition::Rows rows = partition.At(first_sample, batch);
-    AnyBatch made = dataset->GatherIn(epoch, IndicesOf(order, rows));
+    const at::Tensor indices = IndicesOf(order, rows);
+    AnyBatch made = collate ? collate(Samples(*dataset, epoch, indices))
+                            : dataset->GatherIn(epoch, indices);
     if (rows.padding > 0) made = made.WithPadding(rows.padding);
-    if (!pin) return made;
-    return made.Map([](const at::Tensor& tensor) {
-      return tensor.is_cpu() ? tensor.pin_memory() : tensor;
-    });
+    return pin ? made.PinMemory() : made;
   };
   if (options_.num_workers == 0 || batches_ == 0) return;
   workers_ = std::make_unique<OrderedWorkers<AnyBatch>>(
       OrderedWorkersOptions{.workers = options_.num_workers,
-                            .ahead = options_.prefetch},
+                            .ahead = PrefetchOf(options_)},
       batches_, [make = make_](int64_t batch) {
         UseOneThreadHere();
         return make(batch);
@@ -120,20 +99,18 @@ std::optional<AnyBatch> Loader::Next() {
 }
 
 State Loader::SaveState() const {
-  State state(kStateVersion);
-  state.Set("epoch", epoch_);
-  state.Set("position", position());
+  State state = BatchSource::SaveState();
   state.Set("samples", partition_.samples());
   return state;
 }
 
 void Loader::LoadState(const State& state) {
-  state.CheckVersion(kStateVersion);
   const int64_t samples = state.Get<int64_t>("samples");
-  TORCH_CHECK_VALUE(samples == partition_.samples(),
-                    "Loader: the position was saved in epochs of ", samples,
-                    " samples; now an epoch has ", partition_.samples());
-  StartEpoch(state.Get<int64_t>("epoch"), state.Get<int64_t>("position"));
+  TORCH_CHECK_VALUE(
+      samples == partition_.samples(), "Loader: the state was saved with ",
+      samples, " samples per epoch; now an epoch has ", partition_.samples(),
+      ". Resume with the same data and sampler");
+  BatchSource::LoadState(state);
 }
 
 }  // namespace trainyard

@@ -1,15 +1,15 @@
-// Loader turns a dataset and a sampler into the batches of an epoch, on one
-// rank of several. The order is the sampler's; ranks, workers and prefetching
-// only divide the work.
+// Loader makes the batches of an epoch from a dataset and a sampler, for one
+// rank of several. The sampler decides the order; ranks, workers and
+// prefetching only divide the work.
 //
 //   Loader loader(data, std::make_shared<ShuffledSampler>(data->size(), 1),
 //                 {.batch_size = 128});
 //   loader.StartEpoch(0);
 //   while (const std::optional<AnyBatch> batch = loader.Next()) Use(*batch);
 //
-// Where it stands is one number: samples of the epoch that all ranks together
-// have been given. From there it goes on at once, also with another number of
-// ranks, workers or samples per batch:
+// The position is one number: samples of the epoch that all ranks together have
+// received. A loader resumes there at once, also with another number of ranks,
+// workers or samples per batch:
 //
 //   loader.StartEpoch(epoch, /*first_sample=*/51200);
 //
@@ -20,11 +20,15 @@
 #define TRAINYARD_TRAINER_DATA_LOADER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "trainer/data/batch.h"
+#include "trainer/data/batch_source.h"
 #include "trainer/data/dataset.h"
+#include "trainer/data/loader_options.h"
 #include "trainer/data/ordered_workers.h"
 #include "trainer/data/partition.h"
 #include "trainer/data/sampler.h"
@@ -32,68 +36,52 @@
 
 namespace trainyard {
 
-struct LoaderOptions {
-  // Samples per batch of this rank. One that is larger than the dataset gives
-  // one smaller batch. REQUIRES: >= 1.
-  int64_t batch_size = 1;
-  // What becomes of samples that do not fill a batch of all ranks.
-  LastBatch last_batch = LastBatch::kUneven;
-  // This process among those that share each epoch. REQUIRES: 0 <= rank <
-  // num_ranks.
-  int64_t rank = 0;
-  int64_t num_ranks = 1;
-  // Threads that make batches ahead of time; 0: Next makes them. Worth it where
-  // a sample takes work (decoding, transforms), not for tensors in memory.
-  // REQUIRES: >= 0.
-  int64_t num_workers = 0;
-  // Batches that workers make ahead of Next, the bound on memory; 0: two per
-  // worker. REQUIRES: >= 0.
-  int64_t prefetch = 0;
-  // Puts batches into page-locked memory, from where they are copied to a GPU
-  // without waiting. REQUIRES: CUDA, if true.
-  bool pin_memory = false;
-};
+// Makes a batch of its samples, each of them a batch of one row.
+using CollateSamples = std::function<AnyBatch(std::vector<AnyBatch> samples)>;
 
-class Loader final : public Stateful {
+class Loader final : public BatchSource {
  public:
+  // Without `collate`, batches are those that the dataset's Gather makes.
   // REQUIRES: the sampler gives indices of the dataset, and an epoch has at
   // least one batch.
   Loader(DatasetPtr dataset, std::shared_ptr<const Sampler> sampler,
-         LoaderOptions options);
+         const LoaderOptions& options, CollateSamples collate = nullptr);
   Loader(Loader&&) = default;
   Loader& operator=(Loader&&) = default;
 
-  // Of a whole epoch; equal on all ranks.
-  int64_t batches_per_epoch() const { return partition_.Batches(); }
-  // That Next will still give in this epoch; equal on all ranks.
-  int64_t batches_left() const { return batches_ - next_; }
+  // Both are always known.
+  std::optional<int64_t> batches_per_epoch() const override {
+    return partition_.Batches();
+  }
+  std::optional<int64_t> batches_left() const override {
+    return batches_ - next_;
+  }
   int64_t batch_size() const { return options_.batch_size; }
 
-  // Goes to the given sample of the given epoch. Takes as long for the last
-  // sample as for the first. REQUIRES: epoch >= 0, 0 <= first_sample <= samples
-  // of an epoch.
-  void StartEpoch(int64_t epoch, int64_t first_sample = 0);
+  // Throws what the dataset throws when it is that batch's turn; the next call
+  // returns the batch after it.
+  std::optional<AnyBatch> Next() override;
 
-  // The next batch, or nothing at the epoch's end. Throws what the dataset
-  // throws, at that batch's turn; the batch is then passed over.
-  std::optional<AnyBatch> Next();
+  int64_t position() const override {
+    return partition_.Position(first_sample_, next_);
+  }
 
-  // Where the loader stands: the epoch last started, and its samples that all
-  // ranks have been given so far. All that must be remembered.
-  int64_t epoch() const { return epoch_; }
-  int64_t position() const { return partition_.Position(first_sample_, next_); }
-
+  // The state also holds the samples of an epoch: LoadState throws
+  // c10::ValueError if they differ.
   State SaveState() const override;
   void LoadState(const State& state) override;
 
  private:
+  // Takes as long for the last sample as for the first.
+  void Start(int64_t epoch, int64_t first_sample) override;
+
   DatasetPtr dataset_;
   std::shared_ptr<const Sampler> sampler_;
   LoaderOptions options_;
+  CollateSamples collate_;
   Partition partition_;
-  int64_t epoch_ = 0;
   int64_t first_sample_ = 0;
-  // Of the epoch from first_sample_ on.
+  // Batches from first_sample_ to the end of the epoch.
   int64_t batches_ = 0;
   int64_t next_ = 0;
   OrderedWorkers<AnyBatch>::Make make_;

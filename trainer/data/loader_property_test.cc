@@ -86,7 +86,7 @@ Numbers Reference(int64_t samples, int64_t epoch) {
   return job.Take();
 }
 
-TEST(LoaderPropertyTest, EachSampleOnceForAnyWorldBatchWorkersAndPolicy) {
+TEST(LoaderPropertyTest, EachSampleOnceForAnyRanksBatchWorkersAndPolicy) {
   for (const int64_t samples : {1, 7, 30, 31}) {
     const Numbers all = Reference(samples, 2);
     ASSERT_EQ(std::ssize(all), samples);
@@ -116,7 +116,7 @@ TEST(LoaderPropertyTest, EachSampleOnceForAnyWorldBatchWorkersAndPolicy) {
   }
 }
 
-TEST(LoaderPropertyTest, ResumeAtAnyPointGoesOnIdentically) {
+TEST(LoaderPropertyTest, ResumesAtAnyBatchIdentically) {
   const Numbers all = Reference(31, 1);
   for (const int64_t workers : {0, 2}) {
     const LoaderOptions options{
@@ -135,7 +135,7 @@ TEST(LoaderPropertyTest, ResumeAtAnyPointGoesOnIdentically) {
   }
 }
 
-TEST(LoaderPropertyTest, OneTwoOneRanksLoseAndRepeatNothing) {
+TEST(LoaderPropertyTest, ChangingTheNumberOfRanksLosesAndRepeatsNothing) {
   for (const int64_t samples : {20, 31}) {
     const Numbers all = Reference(samples, 0);
     for (const LastBatch policy : {LastBatch::kUneven, LastBatch::kPad}) {

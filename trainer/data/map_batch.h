@@ -1,4 +1,4 @@
-// MapBatch is the ready batch of data whose columns have names: CSV files,
+// MapBatch is the batch type of data whose columns have names: CSV files and
 // record files.
 //
 //   const at::Tensor& age = batch.As<MapBatch>().at("age");

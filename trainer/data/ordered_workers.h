@@ -1,16 +1,16 @@
-// OrderedWorkers makes the values 0, 1, …, count - 1 on several threads and
-// gives them out in order, so that the number of threads changes nothing but
-// the speed. At most `ahead` values exist that were not yet taken.
+// OrderedWorkers computes the values 0, 1, …, count - 1 on several threads and
+// returns them in order: the number of threads changes the speed and nothing
+// else. At most `ahead` values exist that were not taken yet.
 //
 //   OrderedWorkers<std::string> pages(
 //       {.workers = 2, .ahead = 4}, 100,
 //       [&](int64_t i) { return Render(i); });
 //   while (!pages.done()) Print(pages.Next());
 //
-// Threads end when all is made or the object is destroyed, whichever is first.
-// Free of libtorch.
+// The threads end when all values are made, or in the destructor. Free of
+// libtorch.
 //
-// Thread-compatible: one thread takes. `make` is called from several.
+// Thread-compatible: one thread calls Next; `make` is called from several.
 #ifndef TRAINYARD_TRAINER_DATA_ORDERED_WORKERS_H_
 #define TRAINYARD_TRAINER_DATA_ORDERED_WORKERS_H_
 
@@ -31,7 +31,7 @@ namespace trainyard {
 struct OrderedWorkersOptions {
   // Threads. REQUIRES: >= 1.
   int64_t workers = 1;
-  // Values that are made or being made before they are asked for. REQUIRES:
+  // Values that are made, or being made, before Next asks for them. REQUIRES:
   // >= 1.
   int64_t ahead = 2;
 };
@@ -54,7 +54,7 @@ class OrderedWorkers {
     try {
       for (int64_t i = 0; i < threads; ++i)
         threads_.emplace_back([this] { Work(); });
-    } catch (...) {  // no thread to be had: those that started must end
+    } catch (...) {  // the system has no thread left: join those started
       Stop();
       throw;
     }
@@ -63,13 +63,13 @@ class OrderedWorkers {
   OrderedWorkers(const OrderedWorkers&) = delete;
   OrderedWorkers& operator=(const OrderedWorkers&) = delete;
 
-  // Waits for values that are being made.
+  // Waits for the values that are being made.
   ~OrderedWorkers() { Stop(); }
 
   bool done() const { return taken_ == count_; }
 
-  // The next value. Throws what making it threw; the call after that gives the
-  // value after it. REQUIRES: not done().
+  // Returns the next value. If `make` threw for it, throws that; the call after
+  // it returns the value after it. REQUIRES: not done().
   T Next() {
     Slot slot;
     {
@@ -110,7 +110,7 @@ class OrderedWorkers {
       slots_[static_cast<size_t>(index) % slots_.size()] = std::move(slot);
       if (index == taken_) made_.notify_one();
     }
-    // Others may wait for room that nobody will need.
+    // Other threads may still wait for room.
     room_.notify_all();
   }
 

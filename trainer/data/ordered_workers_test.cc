@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "trainer/data/testing/live_threads.h"
+
 namespace trainyard {
 namespace {
-
-int64_t ThreadsOfThisProcess() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return std::distance(begin(tasks), end(tasks));
-}
 
 TEST(OrderedWorkersTest, GivesValuesInOrderForAnyNumberOfThreads) {
   for (const int64_t workers : {1, 2, 5}) {
@@ -33,7 +29,7 @@ TEST(OrderedWorkersTest, GivesValuesInOrderForAnyNumberOfThreads) {
   }
 }
 
-TEST(OrderedWorkersTest, NeverMakesMoreThanItMay) {
+TEST(OrderedWorkersTest, MakesNoMoreThanAheadAllows) {
   std::atomic<int64_t> made = 0;
   int64_t taken = 0;
   std::atomic<int64_t> taken_seen = 0;
@@ -53,7 +49,7 @@ TEST(OrderedWorkersTest, NeverMakesMoreThanItMay) {
   EXPECT_EQ(made, 200);
 }
 
-TEST(OrderedWorkersTest, AnErrorComesAtItsTurnAndTheNextValueAfterIt) {
+TEST(OrderedWorkersTest, ErrorIsThrownAtItsTurnAndTheNextValueFollows) {
   OrderedWorkers<int64_t> values({.workers = 2, .ahead = 4}, 10, [](int64_t i) {
     if (i == 3) throw std::out_of_range("three");
     return i;
@@ -63,26 +59,39 @@ TEST(OrderedWorkersTest, AnErrorComesAtItsTurnAndTheNextValueAfterIt) {
   for (int64_t i = 4; i < 10; ++i) EXPECT_EQ(values.Next(), i);
 }
 
-TEST(OrderedWorkersTest, LeavesNoThreadBehind) {
-  const int64_t before = ThreadsOfThisProcess();
-  for (const int64_t take : {0, 1, 7, 100}) {
+TEST(OrderedWorkersTest, EndsItsThreads) {
+  for (const int64_t take : {1, 7, 100}) {
     auto values = std::make_unique<OrderedWorkers<int64_t>>(
-        OrderedWorkersOptions{.workers = 4, .ahead = 8}, 100,
-        [](int64_t i) { return i; });
+        OrderedWorkersOptions{.workers = 4, .ahead = 8}, 100, [](int64_t i) {
+          CountThisThread();
+          return i;
+        });
     for (int64_t i = 0; i < take; ++i) values->Next();
+    if (take < 50) EXPECT_GE(LiveThreads(), 1) << "makes values ahead";
     values.reset();
-    EXPECT_EQ(ThreadsOfThisProcess(), before) << take;
+    EXPECT_EQ(LiveThreads(), 0) << take;
   }
 }
 
-TEST(OrderedWorkersTest, HoldsValuesThatCanOnlyBeMoved) {
+TEST(OrderedWorkersTest, HeaderExample) {
+  std::string printed;
+  const auto Render = [](int64_t i) { return std::to_string(i % 10); };
+  const auto Print = [&](const std::string& page) { printed += page; };
+  OrderedWorkers<std::string> pages({.workers = 2, .ahead = 4}, 100,
+                                    [&](int64_t i) { return Render(i); });
+  while (!pages.done()) Print(pages.Next());
+  EXPECT_EQ(printed.substr(0, 12), "012345678901");
+  EXPECT_EQ(printed.size(), 100U);
+}
+
+TEST(OrderedWorkersTest, AcceptsMoveOnlyValues) {
   OrderedWorkers<std::unique_ptr<int64_t>> values(
       {.workers = 2, .ahead = 2}, 5,
       [](int64_t i) { return std::make_unique<int64_t>(i); });
   for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(*values.Next(), i);
 }
 
-TEST(OrderedWorkersTest, RefusesBadOptions) {
+TEST(OrderedWorkersTest, RejectsBadOptions) {
   const auto make = [](int64_t i) { return i; };
   using Workers = OrderedWorkers<int64_t>;
   EXPECT_THROW(Workers({.workers = 0}, 1, make), std::invalid_argument);

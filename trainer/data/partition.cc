@@ -18,16 +18,16 @@ void Require(bool holds, const char* field, int64_t value, const char* wanted) {
 
 Partition::Partition(const PartitionOptions& options) : options_(options) {
   Require(options.samples >= 1, "samples", options.samples,
-          "an empty epoch has no batches");
+          "it must be at least 1");
   Require(options.batch_size >= 1, "batch_size", options.batch_size,
           "it must be at least 1");
   Require(options.num_ranks >= 1, "num_ranks", options.num_ranks,
           "it must be at least 1");
   Require(options.rank >= 0 && options.rank < options.num_ranks, "rank",
-          options.rank, "it must be below num_ranks, and not negative");
+          options.rank, "it must be at least 0 and below num_ranks");
   Require(options.batch_size <=
               std::numeric_limits<int64_t>::max() / options.num_ranks / 4,
-          "batch_size", options.batch_size, "the global batch is too large");
+          "batch_size", options.batch_size, "batch_size * num_ranks overflows");
   global_batch_ = options.batch_size * options.num_ranks;
 }
 
@@ -48,7 +48,7 @@ Partition::Rows Partition::At(int64_t first_sample, int64_t batch) const {
     const int64_t size = std::clamp<int64_t>(options_.samples - begin, 0, full);
     return {begin, size, full - size};
   }
-  // Even shares; the first ranks have one more where it does not come out.
+  // Equal shares; the first ranks have one more if there is a remainder.
   const int64_t share = left / options_.num_ranks;
   const int64_t larger = left % options_.num_ranks;
   const int64_t size = share + (options_.rank < larger ? 1 : 0);

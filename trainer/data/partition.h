@@ -1,15 +1,15 @@
-// Partition is how an epoch's order is cut into global batches, and each of
-// those among the ranks: arithmetic on positions, nothing else. A global batch
-// is the next batch_size * num_ranks samples; the rank takes its slice of it.
-// So any number of ranks with the same global batch sees the same global
-// batches, and every rank sees equally many.
+// Partition divides an epoch into global batches, and each global batch among
+// the ranks: arithmetic on positions only. A global batch is the next
+// batch_size * num_ranks samples; each rank takes its slice. So any number of
+// ranks with the same global batch size sees the same global batches, and all
+// ranks have equally many.
 //
 //   Partition partition({.samples = 10, .batch_size = 2, .rank = 1,
 //                        .num_ranks = 2});
 //   partition.At(/*first_sample=*/0, /*batch=*/1);  // positions 6 and 7
 //
-// The batches may start at any sample: what is left of an epoch is cut in the
-// same way, whatever number of ranks was there before. Free of libtorch.
+// The batches may start at any sample: the rest of an epoch is divided in the
+// same way, whatever the number of ranks was before. Free of libtorch.
 //
 // Thread-safe: const.
 #ifndef TRAINYARD_TRAINER_DATA_PARTITION_H_
@@ -19,15 +19,15 @@
 
 namespace trainyard {
 
-// What becomes of the samples at an epoch's end that do not fill a global
+// What to do with the samples at the end of an epoch that do not fill a global
 // batch.
 enum class LastBatch {
-  // They are the last batch, shared as evenly as can be. Each sample is seen
-  // exactly once. A rank for which none is left gets one row of padding.
+  // They are the last batch, in shares that differ by at most one. Each sample
+  // occurs exactly once. A rank without a share gets one row of padding.
   kUneven,
-  // They are filled up with padding: all batches have batch_size rows.
+  // Padding is added: all batches have batch_size rows.
   kPad,
-  // They are left out.
+  // They are dropped.
   kDrop,
 };
 
@@ -45,8 +45,8 @@ struct PartitionOptions {
 class Partition {
  public:
   // Rows of a batch: the samples at positions begin, begin + 1, … of the
-  // epoch's order; positions past its end continue at its start. `size` of them
-  // count, the `padding` after those do not.
+  // epoch's order, which wrap around at its end. `size` rows count; the
+  // `padding` rows after them do not.
   struct Rows {
     int64_t begin = 0;
     int64_t size = 0;
@@ -58,13 +58,14 @@ class Partition {
 
   int64_t samples() const { return options_.samples; }
 
-  // Batches of what is left of an epoch from `first_sample` on.
+  // Batches from `first_sample` to the end of an epoch.
   int64_t Batches(int64_t first_sample = 0) const;
 
-  // This rank's rows of such a batch. REQUIRES: batch < Batches(first_sample).
+  // This rank's rows of one of these batches. REQUIRES: batch <
+  // Batches(first_sample).
   Rows At(int64_t first_sample, int64_t batch) const;
 
-  // Where the epoch stands, in samples of all ranks, after that many batches.
+  // Samples that all ranks together have after `batches` of these batches.
   int64_t Position(int64_t first_sample, int64_t batches) const;
 
  private:

@@ -71,7 +71,7 @@ Positions UpTo(int64_t end) {
   return all;
 }
 
-TEST(PartitionTest, EverySampleOnceInOrderForAnyWorldBatchAndPolicy) {
+TEST(PartitionTest, EachSampleOnceInOrderForAnyRanksBatchAndPolicy) {
   for (int64_t samples = 1; samples <= 40; ++samples) {
     for (int64_t ranks = 1; ranks <= 5; ++ranks) {
       for (int64_t batch = 1; batch <= 7; ++batch) {
@@ -94,7 +94,7 @@ TEST(PartitionTest, EverySampleOnceInOrderForAnyWorldBatchAndPolicy) {
   }
 }
 
-TEST(PartitionTest, AnotherNumberOfRanksGoesOnWhereTheLastStopped) {
+TEST(PartitionTest, ResumesWithAnotherNumberOfRanks) {
   for (int64_t samples = 1; samples <= 40; ++samples) {
     for (int64_t stop = 0; stop <= 8; ++stop) {
       for (const LastBatch policy : {LastBatch::kUneven, LastBatch::kPad}) {
@@ -114,7 +114,7 @@ TEST(PartitionTest, AnotherNumberOfRanksGoesOnWhereTheLastStopped) {
   }
 }
 
-TEST(PartitionTest, TheSameGlobalBatchForAnyNumberOfRanks) {
+TEST(PartitionTest, GlobalBatchesDoNotDependOnTheNumberOfRanks) {
   // 12 samples a step, as 1 x 12, 2 x 6, 3 x 4 or 4 x 3.
   for (const int64_t ranks : {1, 2, 3, 4}) {
     int64_t first = 0;
@@ -129,7 +129,7 @@ TEST(PartitionTest, TheSameGlobalBatchForAnyNumberOfRanks) {
   }
 }
 
-TEST(PartitionTest, RefusesBadOptions) {
+TEST(PartitionTest, RejectsBadOptions) {
   for (const PartitionOptions& options : {
            PartitionOptions{.samples = 0},
            PartitionOptions{.samples = 1, .batch_size = 0},

@@ -1,8 +1,11 @@
-// SampleError says which sample could not be had. What was thrown for it is
-// nested (std::rethrow_if_nested).
+// SampleError names the sample that could not be read. The original exception
+// is nested (std::rethrow_if_nested).
 //
-//   try { loader.Next(); }
-//   catch (const SampleError& e) { … e.index() … }
+//   try {
+//     loader.Next();
+//   } catch (const SampleError& e) {
+//     skipped.push_back(e.index());
+//   }
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_DATA_SAMPLE_ERROR_H_
@@ -27,7 +30,7 @@ class SampleError : public std::runtime_error {
 };
 
 // Calls `function` for each of `indices`, a 1-dimensional int64 tensor on the
-// CPU. What it throws becomes a SampleError.
+// CPU. Rethrows its exceptions as SampleError.
 void ForEachSample(const at::Tensor& indices,
                    c10::function_ref<void(int64_t index)> function);
 

@@ -42,11 +42,13 @@ double SampleRandom::Uniform(double low, double high) {
 
 int64_t SampleRandom::Below(int64_t end) {
   if (end < 1) {
-    throw std::invalid_argument("SampleRandom: there is no number below " +
-                                std::to_string(end));
+    throw std::invalid_argument(
+        "SampleRandom: Below needs an end of at least 1, given " +
+        std::to_string(end));
   }
   const auto count = static_cast<uint64_t>(end);
-  // What is above the last multiple of `count` would favour small numbers.
+  // Reject what is above the last multiple of `count`: it would favour small
+  // numbers.
   const uint64_t excess = (0 - count) % count;
   uint64_t bits = Bits();
   while (bits < excess) bits = Bits();
@@ -78,13 +80,13 @@ double SampleRandom::Gamma(double shape) {
 
 double SampleRandom::Beta(double a, double b) {
   if (!(a > 0 && b > 0)) {
-    throw std::invalid_argument("SampleRandom: Beta of " + std::to_string(a) +
-                                " and " + std::to_string(b));
+    throw std::invalid_argument(
+        "SampleRandom: Beta needs two numbers above 0, given " +
+        std::to_string(a) + " and " + std::to_string(b));
   }
   const double x = Gamma(a);
   const double y = Gamma(b);
-  // Both can round to nothing if a and b are tiny: then it is one end or the
-  // other.
+  // If a and b are tiny, both may round to 0: the result is 0 or 1 then.
   return x + y > 0 ? x / (x + y) : static_cast<double>(Chance(a / (a + b)));
 }
 

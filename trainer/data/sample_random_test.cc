@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-TEST(SampleRandomTest, KeysDifferInEveryPart) {
+TEST(SampleRandomTest, KeysDependOnSeedEpochAndIndex) {
   std::set<uint64_t> keys;
   for (uint64_t seed = 0; seed < 10; ++seed) {
     for (int64_t epoch = 0; epoch < 10; ++epoch) {
@@ -22,7 +22,7 @@ TEST(SampleRandomTest, KeysDifferInEveryPart) {
 }
 
 // Stored orders depend on these: they must not change with a release.
-TEST(SampleRandomTest, NumbersAreFixed) {
+TEST(SampleRandomTest, NumbersEqualTheReference) {
   EXPECT_EQ(EpochKey(1, 2), 17911839290282890590U);
   EXPECT_EQ(SampleKey(1, 2, 3), 1072907043932612987U);
   SampleRandom random(0);
@@ -42,7 +42,7 @@ TEST(SampleRandomTest, NeighboursAreIndependent) {
   EXPECT_NEAR(sum / kSamples, 0, 4 / std::sqrt(kSamples));
 }
 
-TEST(SampleRandomTest, BelowIsEven) {
+TEST(SampleRandomTest, BelowIsUniform) {
   SampleRandom random(7);
   std::vector<int> counts(5);
   for (int i = 0; i < 50000; ++i) ++counts.at(random.Below(5));

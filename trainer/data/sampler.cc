@@ -10,7 +10,7 @@
 namespace trainyard {
 SequentialSampler::SequentialSampler(int64_t size) : size_(size) {
   TORCH_CHECK_VALUE(size >= 1, "SequentialSampler: size is ", size,
-                    "; there must be a sample");
+                    "; it must be at least 1");
 }
 
 at::Tensor SequentialSampler::Order(int64_t) const {
@@ -20,7 +20,7 @@ at::Tensor SequentialSampler::Order(int64_t) const {
 ShuffledSampler::ShuffledSampler(int64_t size, uint64_t seed)
     : size_(size), seed_(seed) {
   TORCH_CHECK_VALUE(size >= 1, "ShuffledSampler: size is ", size,
-                    "; there must be a sample");
+                    "; it must be at least 1");
 }
 
 at::Tensor ShuffledSampler::Order(int64_t epoch) const {

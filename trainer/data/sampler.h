@@ -1,6 +1,6 @@
-// Sampler is the order of an epoch: a pure function of the epoch's number, so
-// that it can be had again at any time, on any process, without having lived
-// through what came before.
+// Sampler is the order of the samples in an epoch, a pure function of the
+// epoch's number: any process can compute it at any time, without the epochs
+// before.
 //
 //   ShuffledSampler sampler(60000, /*seed=*/1);
 //   const at::Tensor order = sampler.Order(/*epoch=*/3);
@@ -22,7 +22,7 @@ class Sampler {
   // Samples in an epoch.
   virtual int64_t size() const = 0;
 
-  // The epoch's sample indices in order: 1-dimensional, int64, on the CPU.
+  // The sample indices of the epoch in order: 1-dimensional, int64, on the CPU.
   virtual at::Tensor Order(int64_t epoch) const = 0;
 };
 
@@ -38,8 +38,8 @@ class SequentialSampler final : public Sampler {
   int64_t size_;
 };
 
-// Another random order each epoch. It uses a generator of its own: the global
-// one is untouched.
+// Another random order in each epoch, from a generator of its own: the global
+// generator is not used.
 class ShuffledSampler final : public Sampler {
  public:
   // REQUIRES: size >= 1.

@@ -25,7 +25,7 @@ TEST(ShuffledSamplerTest, HasEverySampleOnce) {
   }
 }
 
-TEST(ShuffledSamplerTest, DependsOnSeedAndEpochAlone) {
+TEST(ShuffledSamplerTest, DependsOnSeedAndEpochOnly) {
   const ShuffledSampler sampler(100, /*seed=*/3);
   const at::Tensor third = sampler.Order(2);
   EXPECT_TRUE(at::equal(ShuffledSampler(100, 3).Order(2), third));
@@ -34,7 +34,7 @@ TEST(ShuffledSamplerTest, DependsOnSeedAndEpochAlone) {
   EXPECT_FALSE(at::equal(ShuffledSampler(100, 2).Order(3), third));
 }
 
-TEST(ShuffledSamplerTest, LeavesTheGlobalGeneratorAlone) {
+TEST(ShuffledSamplerTest, DoesNotUseTheGlobalGenerator) {
   at::manual_seed(1);
   const at::Tensor expected = at::rand({4});
   at::manual_seed(1);
@@ -42,7 +42,7 @@ TEST(ShuffledSamplerTest, LeavesTheGlobalGeneratorAlone) {
   EXPECT_TRUE(at::equal(at::rand({4}), expected));
 }
 
-TEST(SamplerTest, RefusesNoSamples) {
+TEST(SamplerTest, RejectsAnEmptyDataset) {
   EXPECT_THROW(SequentialSampler(0), c10::ValueError);
   EXPECT_THROW(ShuffledSampler(0, 1), c10::ValueError);
 }

@@ -1,13 +1,13 @@
-// TensorDataset keeps a whole dataset in memory as one batch, and gathers from
-// it with one index_select per tensor. A transform, if given, sees the gathered
-// batch: data can stay small (bytes) and become floats a batch at a time.
+// TensorDataset keeps a whole dataset in memory as one batch and reads samples
+// with one index_select per tensor. A transform, if given, is applied to each
+// batch: data can stay small (bytes) and become floats batch by batch.
 //
 //   const DatasetPtr data =
 //       MakeTensorDataset(Example{images, labels}, [](Example e) {
 //         return Example{e.input.to(at::kFloat).div_(255), e.target};
 //       });
 //
-// Thread-safe, if the transform is.
+// Thread-safe if the transform is.
 #ifndef TRAINYARD_TRAINER_DATA_TENSOR_DATASET_H_
 #define TRAINYARD_TRAINER_DATA_TENSOR_DATASET_H_
 
@@ -29,7 +29,7 @@ class TensorDataset final : public Dataset {
  public:
   using Transform = std::function<B(B)>;
 
-  // REQUIRES: every tensor of `all` has the same number of rows, at least one.
+  // REQUIRES: all tensors have the same number of rows, at least one.
   explicit TensorDataset(B all, Transform transform = nullptr)
       : all_(std::move(all)),
         transform_(std::move(transform)),

@@ -1,5 +1,5 @@
-// What holds tensors: a tensor; a vector or a map of such; a struct that lists
-// its parts in tensors(), each of which is again one of these.
+// A tensor tree is a tensor, a vector or a map of tensor trees, or a struct
+// that lists tensor trees in tensors().
 //
 //   struct Boxes {
 //     at::Tensor corners, label;
@@ -11,7 +11,7 @@
 //     std::map<std::string, at::Tensor> extra;
 //     auto tensors() { return std::tie(image, boxes, extra); }
 //   };
-//   ForEachTensor(scene, [](at::Tensor& tensor) { tensor = tensor.cuda(); });
+//   ForEachTensor(scene, [](at::Tensor& tensor) { tensor = tensor.to(at::kHalf); });
 //
 // Thread-safe: no state.
 #ifndef TRAINYARD_TRAINER_DATA_TENSOR_TREE_H_
@@ -30,8 +30,8 @@
 
 namespace trainyard {
 
-// What is known of a type: whether it is a tree, and whether all its values
-// have the same tensors. Only a vector or a map can have more or fewer.
+// Whether a type is a tensor tree, and whether all values of the type have the
+// same tensors: false for types with a vector or a map.
 template <class T>
 struct TensorTreeTraits {
   static constexpr bool kIsTree = false;
@@ -85,8 +85,8 @@ struct TensorTreeTraits<T> {
   static constexpr bool kIsFixed = AllFixed(Indices());
 };
 
-// Calls `function` with a reference to each tensor, in order: of a struct as
-// listed, of a vector by position, of a map by name.
+// Calls `function` with a reference to each tensor: in listed order for a
+// struct, by position for a vector, by name for a map.
 template <TensorTree T, class Function>
 void ForEachTensor(T& tree, Function&& function) {
   if constexpr (std::same_as<T, at::Tensor>) {
@@ -105,8 +105,8 @@ void ForEachTensor(T& tree, Function&& function) {
   }
 }
 
-// Which tensors there are, in words that differ if two trees of one type do:
-// "{mask,token}[2]".
+// Appends a text that names the tensors of vectors and maps: "{mask,token}[2]".
+// Two trees of one type have the same tensors if the texts are equal.
 template <TensorTree T>
 void AppendLayout(T& tree, std::string& layout) {
   if constexpr (TensorTreeTraits<T>::kIsFixed) {

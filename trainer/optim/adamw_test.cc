@@ -43,27 +43,27 @@ TEST(AdamWTest, KeepsTheContract) {
   ExpectContract<AdamW>(AdamWOptions{.amsgrad = true});
 }
 
-TEST(AdamWTest, AParameterWithoutGradientStaysWithItsState) {
+TEST(AdamWTest, SkipsParametersWithoutGradient) {
   const at::Tensor used = Parameter({2}), idle = Parameter({2}),
                    before = idle.detach().clone();
   AdamW optimizer({used, idle}, {.lr = 0.1});
   used.mutable_grad() = at::full({2}, 1.0F);
   optimizer.step();
   EXPECT_TRUE(at::equal(idle, before));
-  EXPECT_EQ(optimizer.State()[2].tensor.item<float>(), 1.0F);  // 0/step
-  EXPECT_EQ(optimizer.State()[5].tensor.item<float>(), 0.0F);  // 1/step
+  EXPECT_EQ(optimizer.NamedTensors()[2].tensor.item<float>(), 1.0F);  // 0/step
+  EXPECT_EQ(optimizer.NamedTensors()[5].tensor.item<float>(), 0.0F);  // 1/step
 }
 
 TEST(AdamWTest, StateIsNamedAndSorted) {
   const AdamW optimizer(
       {{.params = {{"w", Parameter({2})}, {"b", Parameter({3})}}}});
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("b/exp_avg", "b/exp_avg_sq", "b/step",
                                  "w/exp_avg", "w/exp_avg_sq", "w/step"));
 }
 
-TEST(AdamWTest, ZeroGradLetsGoOfGradients) {
+TEST(AdamWTest, ZeroGradDropsGradients) {
   const at::Tensor w = Parameter({2});
   AdamW optimizer({w});
   w.mutable_grad() = at::zeros({2});
@@ -73,7 +73,7 @@ TEST(AdamWTest, ZeroGradLetsGoOfGradients) {
   EXPECT_TRUE(optimizer.Gradients().empty());
 }
 
-TEST(AdamWTest, RefusesBadOptionsByName) {
+TEST(AdamWTest, RejectsBadOptionsByName) {
   ExpectRefused<AdamW>(AdamWOptions{.lr = -1},
                        "AdamW: lr is -1; it must be a number of at least 0");
   ExpectRefused<AdamW>(
@@ -85,7 +85,7 @@ TEST(AdamWTest, RefusesBadOptionsByName) {
                        "AdamW: weight_decay is nan");
 }
 
-TEST(AdamWTest, UnknownFieldsAndGroupsAreNamed) {
+TEST(AdamWTest, ErrorsNameUnknownFieldsAndGroups) {
   AdamW optimizer({Parameter({2})});
   try {
     optimizer.Field(0, "momentum");

@@ -34,7 +34,7 @@ TEST(SGDTest, KeepsTheContract) {
   ExpectContract<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5});
 }
 
-TEST(SGDTest, RefusesBadOptionsByName) {
+TEST(SGDTest, RejectsBadOptionsByName) {
   ExpectRefused<SGD>(SGDOptions{.lr = -1},
                      "SGD: lr is -1; it must be a number of at least 0");
   ExpectRefused<SGD>(SGDOptions{.momentum = -0.5}, "SGD: momentum is -0.5");
@@ -53,7 +53,7 @@ TEST(SGDTest, RefusesBadOptionsByName) {
 TEST(SGDTest, MomentumCannotStartLater) {
   const at::Tensor w = TestParameter();
   SGD optimizer({w});
-  EXPECT_TRUE(optimizer.State().size() == 1);  // the counter alone
+  EXPECT_TRUE(optimizer.NamedTensors().size() == 1);  // the counter alone
   optimizer.Field(0, "momentum") = 0.9;
   w.mutable_grad() = w.detach().clone();
   EXPECT_THROW(optimizer.step(), c10::ValueError);

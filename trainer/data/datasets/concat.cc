@@ -17,7 +17,7 @@ class Concatenation final : public Dataset {
  public:
   explicit Concatenation(std::vector<DatasetPtr> parts)
       : parts_(std::move(parts)) {
-    TORCH_CHECK_VALUE(!parts_.empty(), "Concat: there is no dataset");
+    TORCH_CHECK_VALUE(!parts_.empty(), "Concat: parts is empty");
     for (const DatasetPtr& part : parts_) {
       TORCH_CHECK_VALUE(part != nullptr, "Concat: a dataset is null");
       begins_.push_back(size_);
@@ -47,16 +47,16 @@ class Concatenation final : public Dataset {
     }
     TORCH_CHECK_INDEX(
         !batches.empty() && part.max().item<int64_t>() < std::ssize(parts_),
-        "Concat: an index is not in a dataset of ", size_);
+        "Concat: an index is outside of a dataset of size ", size_);
     const AnyBatch by_part = ConcatBatches(batches);
     if (batches.size() == 1) return by_part;
-    // From the order of the parts back to the order that was asked for.
+    // From the order of the parts back to the requested order.
     const at::Tensor back = at::cat(rows).argsort();
     return by_part.Map([&](const at::Tensor& tensor) {
       TORCH_CHECK_VALUE(
           tensor.size(0) == back.size(0), "Concat: a tensor has ",
           tensor.size(0), " rows for ", back.size(0),
-          " samples; only batches of a row per sample can be mixed");
+          " samples; datasets can be joined only if each sample is one row");
       return tensor.index_select(0, back);
     });
   }

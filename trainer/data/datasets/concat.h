@@ -1,5 +1,5 @@
-// Several datasets of one batch type as one: first all samples of the first,
-// then all of the second, and so on. Concatenations may be nested.
+// Concat joins datasets of one batch type: first all samples of the first, then
+// all of the second, and so on. Joined datasets may be joined again.
 //
 //   const DatasetPtr all = Concat({train_clean, train_other});
 //

@@ -17,7 +17,7 @@ DatasetPtr Numbers(int64_t begin, int64_t end) {
   return MakeTensorDataset(Example{numbers, numbers.neg()});
 }
 
-TEST(ConcatTest, IsOneDatasetInAnyOrder) {
+TEST(ConcatTest, ReadsTheJoinedDatasetsInAnyOrder) {
   const DatasetPtr all =
       Concat({Numbers(0, 5), Concat({Numbers(5, 6), Numbers(6, 20)})});
   EXPECT_EQ(all->size(), 20);
@@ -30,7 +30,7 @@ TEST(ConcatTest, IsOneDatasetInAnyOrder) {
   }
 }
 
-TEST(ConcatTest, RefusesWhatDoesNotFit) {
+TEST(ConcatTest, RejectsInvalidArguments) {
   EXPECT_THROW(Concat({}), c10::ValueError);
   EXPECT_THROW(Concat({Numbers(0, 1), nullptr}), c10::ValueError);
   EXPECT_THROW(Concat({Numbers(0, 5)})->Gather(at::arange(6)), c10::IndexError);

@@ -19,8 +19,7 @@ namespace trainyard {
 namespace {
 
 void CheckOptions(const CsvOptions& options) {
-  TORCH_CHECK_VALUE(!options.columns.empty(),
-                    "ReadCsv: no columns are asked for");
+  TORCH_CHECK_VALUE(!options.columns.empty(), "ReadCsv: columns is empty");
   for (size_t i = 0; i < options.columns.size(); ++i) {
     const CsvColumn& column = options.columns[i];
     TORCH_CHECK_VALUE(
@@ -28,12 +27,12 @@ void CheckOptions(const CsvOptions& options) {
         "ReadCsv: column ", column.name, " has no categories");
     for (size_t k = 0; k < i; ++k) {
       TORCH_CHECK_VALUE(options.columns[k].name != column.name,
-                        "ReadCsv: column ", column.name, " is asked for twice");
+                        "ReadCsv: column ", column.name, " is listed twice");
     }
   }
 }
 
-// One column on its way to a tensor.
+// Collects the values of one column.
 class Values {
  public:
   Values(const CsvColumn& column, size_t position)
@@ -119,7 +118,7 @@ absl::StatusOr<MapBatch> ReadCsvColumns(const std::string& path,
   if (!text.ok()) return text.status();
   CsvReader reader(*text, options.separator);
   std::vector<std::string> head, cells;
-  int64_t rows = -1;  // the head does not count
+  int64_t rows = -1;  // the header does not count
   std::vector<Values> values;
   while (true) {
     const absl::StatusOr<bool> more = reader.NextRow(rows < 0 ? head : cells);
@@ -137,8 +136,8 @@ absl::StatusOr<MapBatch> ReadCsvColumns(const std::string& path,
     }
     if (cells.size() != head.size()) {
       return Wrong(path, reader.line(),
-                   absl::StrCat("there are ", cells.size(), " cells where the ",
-                                "head line has ", head.size()));
+                   absl::StrCat("there are ", cells.size(), " cells, but the ",
+                                "header line has ", head.size()));
     }
     for (Values& column : values) {
       const std::string& cell = cells[column.position()];

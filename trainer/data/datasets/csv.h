@@ -1,5 +1,5 @@
-// A CSV file with a head line, read whole into memory as one tensor per column
-// of interest. Batches are maps from a column's name to its values.
+// Reads a CSV file with a header line into memory, as one tensor per selected
+// column. Batches map the name of a column to its values.
 //
 //   const DatasetPtr data = ReadCsv("flowers.csv", {.columns = {
 //       {"length", CsvType::kFloat},
@@ -7,10 +7,10 @@
 //       {"species", CsvType::kCategory, {"setosa", "virginica"}},
 //   }}).value();
 //   const at::Tensor length =
-//   data->Gather(indices).As<MapBatch>().at("length");
+//       data->Gather(indices).As<MapBatch>().at("length");
 //
-// A cell that does not fit is an error with its line and column. gzip files are
-// unpacked.
+// A cell of the wrong type is an error with its line and column. Reads gzip
+// files, too.
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_DATA_DATASETS_CSV_H_
@@ -34,23 +34,23 @@ enum class CsvType {
 };
 
 struct CsvColumn {
-  // As in the head line.
+  // As in the header line.
   std::string name;
   CsvType type = CsvType::kFloat;
-  // For kCategory; every text that occurs. REQUIRES: not empty there.
+  // For kCategory: every text that occurs. REQUIRES: not empty for kCategory.
   std::vector<std::string> categories = {};
-  // What stands for an empty cell; without it, one is an error.
+  // The value of an empty cell. Unset: an empty cell is an error.
   std::optional<double> if_empty = std::nullopt;
 };
 
 struct CsvOptions {
-  // Those to read, in any order; others are passed over. REQUIRES: at least
-  // one; each name once.
+  // The columns to read, in any order; others are ignored. REQUIRES: at least
+  // one, with different names.
   std::vector<CsvColumn> columns;
   char separator = ',';
 };
 
-// The columns as tensors of one value per row.
+// Returns the columns as tensors with one value per row.
 absl::StatusOr<MapBatch> ReadCsvColumns(const std::string& path,
                                         const CsvOptions& options);
 

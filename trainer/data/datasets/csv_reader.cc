@@ -9,7 +9,7 @@ namespace trainyard {
 
 CsvReader::CsvReader(std::string_view text, char separator)
     : text_(text), separator_(separator) {
-  // What spreadsheets write before UTF-8 is not part of the first name.
+  // Skip the byte order mark that spreadsheets write.
   if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);
 }
 
@@ -28,7 +28,7 @@ absl::Status CsvReader::QuotedCell(std::string& cell) {
                         text_[at_] == '\n' || text_[at_] == '\r';
       if (ends) return absl::OkStatus();
       return absl::InvalidArgumentError(absl::StrCat(
-          "line ", line_, ": there is something after a closing quote"));
+          "line ", line_, ": there is text after a closing quote"));
     }
   }
   return absl::InvalidArgumentError(

@@ -1,9 +1,9 @@
-// Reads the cells of a CSV file (RFC 4180): separated by commas or another
-// character, quoted where they hold separators, quotes ("" for one) or line
-// breaks. Free of libtorch.
+// CsvReader splits CSV text (RFC 4180) into rows of cells. Cells are separated
+// by commas or another character, and quoted if they contain separators, quotes
+// ("" for one) or line breaks. Free of libtorch.
 //
 //   CsvReader reader(text, ',');
-//   while (absl::StatusOr<bool> more = reader.NextRow(cells); *more) { … }
+//   while (reader.NextRow(cells).value()) Use(cells);
 //
 // Thread-compatible. `text` must outlive the reader.
 #ifndef TRAINYARD_TRAINER_DATA_DATASETS_CSV_READER_H_
@@ -23,12 +23,12 @@ class CsvReader {
  public:
   CsvReader(std::string_view text, char separator);
 
-  // Fills `cells` with the next row; false at the end. Lines without anything
-  // are passed over. InvalidArgument, with the line, on a quote that is not
-  // closed or has something after it.
+  // Fills `cells` with the next row; returns false at the end. Skips empty
+  // lines. InvalidArgument, with the line number, if a quote is not closed or
+  // is followed by other text.
   absl::StatusOr<bool> NextRow(std::vector<std::string>& cells);
 
-  // Where the last row began, from 1.
+  // The line on which the last row began, counted from 1.
   int64_t line() const { return row_line_; }
 
  private:

@@ -42,7 +42,7 @@ TEST(CsvReaderTest, SplitsRowsIntoCells) {
   EXPECT_THAT(Rows(""), ElementsAre());
 }
 
-TEST(CsvReaderTest, QuotedCellsHoldAnything) {
+TEST(CsvReaderTest, QuotedCellsMayContainSeparatorsAndLineBreaks) {
   EXPECT_THAT(Rows("\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\"\nx,\"\",y"),
               ElementsAre(Cells{"a,b", "say \"hi\"", "two\nlines"},
                           Cells{"x", "", "y"}));
@@ -59,7 +59,7 @@ TEST(CsvReaderTest, CountsLines) {
 
 TEST(CsvReaderTest, NamesTheLineOfABadQuote) {
   EXPECT_THAT(ErrorOf("a\nb,\"c\nd"), HasSubstr("line 2: a quote"));
-  EXPECT_THAT(ErrorOf("a\n\"b\"c"), HasSubstr("line 2: there is something"));
+  EXPECT_THAT(ErrorOf("a\n\"b\"c"), HasSubstr("line 2: there is text after"));
 }
 
 }  // namespace

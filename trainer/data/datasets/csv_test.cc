@@ -45,7 +45,7 @@ TEST(CsvTest, ReadsTypedColumns) {
   EXPECT_TRUE(at::equal(columns.at("species"), at::arange(2)));
 }
 
-TEST(CsvTest, AnEmptyCellMayStandForAValue) {
+TEST(CsvTest, IfEmptyReplacesEmptyCells) {
   CsvOptions options{.columns = {{.name = "a", .if_empty = -1}}};
   EXPECT_TRUE(at::equal(
       ReadCsvColumns(FileOf("a,b\n1,\n,2\n"), options).value().at("a"),
@@ -56,7 +56,7 @@ std::string ErrorOf(const std::string& content) {
   return std::string(ReadCsv(FileOf(content), Flowers()).status().message());
 }
 
-TEST(CsvTest, ABadCellIsNamedByLineAndColumn) {
+TEST(CsvTest, BadCellErrorNamesLineAndColumn) {
   const std::string head = "species,length,count\n";
   EXPECT_THAT(ErrorOf(head + "setosa,1,2\nsetosa,1.x,2\n"),
               EndsWith("flowers.csv: line 3: column length: '1.x' is not a "
@@ -69,7 +69,7 @@ TEST(CsvTest, ABadCellIsNamedByLineAndColumn) {
   EXPECT_THAT(ErrorOf(head + "setosa,,2\n"),
               EndsWith("line 2: column length: '' is not a number"));
   EXPECT_THAT(ErrorOf(head + "setosa,1\n"),
-              EndsWith("line 2: there are 2 cells where the head line has 3"));
+              EndsWith("line 2: there are 2 cells, but the header line has 3"));
   EXPECT_THAT(ErrorOf(head + "\"setosa,1,2\n"),
               EndsWith("line 2: a quote is not closed"));
   EXPECT_THAT(ErrorOf("species,length\nsetosa,1\n"),
@@ -79,7 +79,7 @@ TEST(CsvTest, ABadCellIsNamedByLineAndColumn) {
   EXPECT_THAT(ErrorOf(""), EndsWith("there are no rows"));
 }
 
-TEST(CsvTest, RefusesBadOptions) {
+TEST(CsvTest, RejectsBadOptions) {
   const std::string path = FileOf(kGood);
   const auto read = [&](CsvOptions options) { (void)ReadCsv(path, options); };
   EXPECT_THROW(read({}), c10::ValueError);

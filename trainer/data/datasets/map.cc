@@ -15,7 +15,7 @@ class Mapped final : public Dataset {
         function_(std::move(function)),
         seed_(seed),
         wants_random_(wants_random) {
-    TORCH_CHECK_VALUE(data_ != nullptr, "MapBatches: there is no dataset");
+    TORCH_CHECK_VALUE(data_ != nullptr, "MapBatches: the dataset is null");
   }
 
   int64_t size() const override { return data_->size(); }

@@ -1,6 +1,6 @@
-// A dataset whose batches are changed on the way out, by a function of the
-// batch and, if it takes them, of random numbers: one source per row, which
-// depends on the seed, the epoch and the sample alone.
+// MapBatches applies a function to every batch of a dataset. A function with a
+// second parameter also receives random numbers: one generator per row, which
+// depends on the seed, the epoch and the sample only.
 //
 //   MapBatches<Example>(data, [](Example e) {
 //     return Example{e.input.to(at::kFloat), e.target};
@@ -12,10 +12,10 @@
 //       },
 //       /*seed=*/1);
 //
-// The function may give a batch of another type. A sample that comes twice in
-// an epoch (by weight) is changed alike both times.
+// The function may return another batch type. A sample that occurs twice in an
+// epoch (WeightedSampler) is changed in the same way both times.
 //
-// Thread-safe, if the function is.
+// Thread-safe if the function is.
 #ifndef TRAINYARD_TRAINER_DATA_DATASETS_MAP_H_
 #define TRAINYARD_TRAINER_DATA_DATASETS_MAP_H_
 
@@ -30,7 +30,7 @@
 
 namespace trainyard {
 
-// As MapBatches, on any batch. `random` is empty unless wanted.
+// MapBatches without the type. `random` is empty unless `wants_random`.
 using AnyBatchFunction = std::function<AnyBatch(AnyBatch, BatchRandom& random)>;
 DatasetPtr MapAnyBatches(DatasetPtr data, AnyBatchFunction function,
                          uint64_t seed, bool wants_random);

@@ -14,7 +14,7 @@ namespace {
 
 DatasetPtr Numbers(int64_t size) { return MakeTensorDataset(at::arange(size)); }
 
-TEST(MapBatchesTest, ChangesBatchesEvenTheirType) {
+TEST(MapBatchesTest, AppliesTheFunctionAndMayChangeTheType) {
   const DatasetPtr data = MapBatches<at::Tensor>(
       Numbers(5), [](at::Tensor t) { return Example{t, t.neg()}; });
   EXPECT_EQ(data->size(), 5);
@@ -41,7 +41,7 @@ at::Tensor NoiseOf(uint64_t seed, int64_t epoch, const at::Tensor& indices) {
   return Noise(seed)->GatherIn(epoch, indices).As<at::Tensor>();
 }
 
-TEST(MapBatchesTest, RandomnessIsTheSamplesOwn) {
+TEST(MapBatchesTest, RandomNumbersDependOnTheSampleOnly) {
   const at::Tensor all = NoiseOf(1, 2, at::arange(100));
   const at::Tensor halves = at::cat(
       {NoiseOf(1, 2, at::arange(50)), NoiseOf(1, 2, at::arange(50, 100))});

@@ -13,7 +13,7 @@
 namespace trainyard {
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // Not waiting: opening a pipe would wait for a writer.
+  // Non-blocking: opening a pipe would wait for a writer.
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
@@ -26,11 +26,11 @@ absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
   const auto size = static_cast<size_t>(info.st_size);
   void* data = nullptr;
   int error = 0;
-  if (size > 0) {  // nothing cannot be mapped
+  if (size > 0) {  // an empty file cannot be mapped
     data = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
     error = errno;
   }
-  close(fd);  // the mapping stays
+  close(fd);  // the mapping remains valid
   if (data == MAP_FAILED) {
     return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot be mapped"));
   }
@@ -57,7 +57,7 @@ void MappedFile::ReadAhead(size_t offset, size_t count) const {
   static const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t begin = offset / page * page;
   if (data_ == nullptr || offset + count > size_) return;
-  // A hint: that it fails changes nothing.
+  // Only a hint: failures are ignored.
   madvise(const_cast<char*>(data_) + begin, offset + count - begin,
           MADV_WILLNEED);
 }

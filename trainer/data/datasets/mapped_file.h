@@ -1,12 +1,12 @@
-// MappedFile is a file seen as memory: pages are read when they are touched,
-// and belong to the system's page cache, not to the process. Free of libtorch.
+// MappedFile maps a file into memory: pages are read when they are touched, and
+// belong to the page cache of the system, not to the process. Free of libtorch.
 //
 //   absl::StatusOr<MappedFile> file = MappedFile::Open("tokens.bin");
 //   if (!file.ok()) return file.status();
 //   const char first = file->data()[0];
 //
-// The file must not be cut short while it is open: touching what is gone is a
-// signal. Thread-safe: const.
+// The file must not be truncated while it is open: reading the lost part raises
+// SIGBUS. Thread-safe: const.
 #ifndef TRAINYARD_TRAINER_DATA_DATASETS_MAPPED_FILE_H_
 #define TRAINYARD_TRAINER_DATA_DATASETS_MAPPED_FILE_H_
 
@@ -19,8 +19,8 @@ namespace trainyard {
 
 class MappedFile {
  public:
-  // The error names the file: not there (NotFound), not a regular file
-  // (InvalidArgument), …
+  // The error names the file: NotFound if it does not exist, InvalidArgument if
+  // it is not a regular file.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;
@@ -31,8 +31,8 @@ class MappedFile {
   size_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  // Says that parts will be read in no order: the system then reads just what
-  // is touched.
+  // Advises the system that reads will be random, so that it reads only the
+  // pages that are touched.
   void ExpectRandomReads() const;
   // Starts to read a part that will be touched soon.
   void ReadAhead(size_t offset, size_t count) const;

@@ -19,7 +19,7 @@ std::string FileOf(const std::string& content) {
   return path;
 }
 
-TEST(MappedFileTest, HasTheContent) {
+TEST(MappedFileTest, DataIsTheContentOfTheFile) {
   const std::string content(10000, 'x');
   absl::StatusOr<MappedFile> file = MappedFile::Open(FileOf(content));
   ASSERT_TRUE(file.ok()) << file.status();
@@ -37,7 +37,7 @@ TEST(MappedFileTest, MayBeEmpty) {
   file->ExpectRandomReads();
 }
 
-TEST(MappedFileTest, SaysWhatIsWrongWithWhichFile) {
+TEST(MappedFileTest, ErrorNamesTheFileAndTheProblem) {
   const absl::Status absent = MappedFile::Open("/nowhere/x").status();
   EXPECT_EQ(absent.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(absent.message()), HasSubstr("/nowhere/x"));

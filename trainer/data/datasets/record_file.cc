@@ -8,8 +8,10 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "trainer/data/datasets/mapped_file.h"
+#include "trainer/data/datasets/mapped_samples.h"
 
 namespace trainyard {
 namespace {
@@ -21,10 +23,12 @@ struct Column {
 };
 
 std::vector<Column> Columns(const RecordFileOptions& options) {
-  TORCH_CHECK_VALUE(!options.fields.empty(),
-                    "OpenRecordFile: a record has no fields");
+  TORCH_CHECK_VALUE(
+      !options.fields.empty(),
+      "OpenRecordFile: fields is empty; a record needs at least one");
   TORCH_CHECK_VALUE(options.header_bytes >= 0,
-                    "OpenRecordFile: header_bytes is ", options.header_bytes);
+                    "OpenRecordFile: header_bytes is ", options.header_bytes,
+                    "; it must be at least 0");
   std::vector<Column> columns;
   size_t offset = 0;
   for (const RecordField& field : options.fields) {
@@ -32,10 +36,11 @@ std::vector<Column> Columns(const RecordFileOptions& options) {
     for (const int64_t size : field.shape) {
       TORCH_CHECK_VALUE(size > 0 && size < int64_t{1} << 31,
                         "OpenRecordFile: field ", field.name, " has a size of ",
-                        size);
+                        size, "; sizes must be above 0 and below 2^31");
       bytes *= static_cast<size_t>(size);
       TORCH_CHECK_VALUE(bytes < size_t{1} << 40, "OpenRecordFile: field ",
-                        field.name, " is too large");
+                        field.name, " has ", bytes,
+                        " bytes; the limit is 2^40");
     }
     for (const Column& other : columns) {
       TORCH_CHECK_VALUE(other.field.name != field.name,
@@ -62,25 +67,20 @@ class RecordFile final : public Dataset {
   int64_t size() const override { return size_; }
 
   AnyBatch Gather(const at::Tensor& indices) const override {
-    const at::Tensor contiguous = indices.contiguous();
-    const int64_t* const index = contiguous.const_data_ptr<int64_t>();
-    const int64_t rows = contiguous.numel();
-    // All reads of the batch are under way before the first is waited for.
-    for (int64_t row = 0; row < rows; ++row) {
-      TORCH_CHECK_INDEX(index[row] >= 0 && index[row] < size_, file_.path(),
-                        ": record ", index[row], " of ", size_);
-      file_.ReadAhead(Offset(index[row]), record_);
-    }
+    const std::vector<const char*> starts = ReadAhead(
+        file_,
+        {.first = header_, .step = record_, .bytes = record_, .count = size_},
+        indices);
     MapBatch batch;
     for (const Column& column : columns_) {
-      std::vector<int64_t> shape = {rows};
+      std::vector<int64_t> shape = {std::ssize(starts)};
       shape.insert(shape.end(), column.field.shape.begin(),
                    column.field.shape.end());
       at::Tensor values = at::empty(shape, column.field.type);
       char* to = static_cast<char*>(values.data_ptr());
-      for (int64_t row = 0; row < rows; ++row, to += column.bytes) {
-        std::memcpy(to, file_.data() + Offset(index[row]) + column.offset,
-                    column.bytes);
+      for (const char* start : starts) {
+        std::memcpy(to, start + column.offset, column.bytes);
+        to += column.bytes;
       }
       batch.emplace(column.field.name, std::move(values));
     }
@@ -88,10 +88,6 @@ class RecordFile final : public Dataset {
   }
 
  private:
-  size_t Offset(int64_t index) const {
-    return header_ + static_cast<size_t>(index) * record_;
-  }
-
   MappedFile file_;
   std::vector<Column> columns_;
   size_t header_, record_;
@@ -115,8 +111,8 @@ absl::StatusOr<DatasetPtr> OpenRecordFile(const std::string& path,
   if ((file->size() - header) % record != 0) {
     return absl::DataLossError(absl::StrCat(
         path, ": holds ", file->size() - header,
-        " bytes of records, which is no whole number of records of ", record,
-        " bytes: it is cut short or of another layout"));
+        " bytes of records, which is not a multiple of the ", record,
+        " bytes of a record: the file is truncated or has another layout"));
   }
   return std::make_shared<const RecordFile>(*std::move(file),
                                             std::move(columns), header, record);

@@ -36,7 +36,7 @@ std::string Records(int count, const std::string& header = "",
   return path;
 }
 
-TEST(RecordFileTest, GathersRecordsByIndex) {
+TEST(RecordFileTest, ReadsRecordsByIndex) {
   for (const std::string header : {"", "seven b"}) {
     const absl::StatusOr<DatasetPtr> data = OpenRecordFile(
         Records(5, header), Layout(static_cast<int64_t>(header.size())));
@@ -53,22 +53,22 @@ TEST(RecordFileTest, GathersRecordsByIndex) {
   }
 }
 
-TEST(RecordFileTest, AWrongLengthIsAnErrorThatNamesTheFile) {
+TEST(RecordFileTest, WrongLengthErrorNamesTheFile) {
   const auto error = [](const std::string& path, int64_t header = 0) {
     return OpenRecordFile(path, Layout(header)).status();
   };
   const absl::Status cut = error(Records(3, "", "abc"));
   EXPECT_EQ(cut.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(cut.message()),
-              HasSubstr("records: holds 27 bytes of records, which is no whole "
-                        "number of records of 8 bytes"));
+              HasSubstr("records: holds 27 bytes of records, which is not a "
+                        "multiple of the 8 bytes of a record"));
   EXPECT_EQ(error(Records(0)).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(error(Records(1), 8).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(error(Records(1), 9).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(error("/nowhere").code(), absl::StatusCode::kNotFound);
 }
 
-TEST(RecordFileTest, RefusesBadOptions) {
+TEST(RecordFileTest, RejectsBadOptions) {
   const std::string path = Records(2);
   const auto open = [&](const RecordFileOptions& options) {
     (void)OpenRecordFile(path, options);

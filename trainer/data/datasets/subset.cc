@@ -32,16 +32,16 @@ class Subset final : public Dataset {
 }  // namespace
 
 DatasetPtr SubsetOf(DatasetPtr data, const at::Tensor& indices) {
-  TORCH_CHECK_VALUE(data != nullptr, "SubsetOf: there is no dataset");
+  TORCH_CHECK_VALUE(data != nullptr, "SubsetOf: the dataset is null");
   TORCH_CHECK_VALUE(
       indices.defined() && indices.dim() == 1 && indices.size(0) > 0 &&
           indices.scalar_type() == at::kLong,
-      "SubsetOf: indices must be a list of int64 numbers, and not empty");
+      "SubsetOf: indices must be a 1-dimensional int64 tensor, not empty");
   const int64_t least = indices.min().item<int64_t>();
   const int64_t most = indices.max().item<int64_t>();
   TORCH_CHECK_VALUE(least >= 0 && most < data->size(), "SubsetOf: index ",
-                    least < 0 ? least : most, " is not in a dataset of ",
-                    data->size());
+                    least < 0 ? least : most,
+                    " is outside of a dataset of size ", data->size());
   return std::make_shared<const Subset>(std::move(data),
                                         indices.cpu().contiguous());
 }
@@ -49,7 +49,7 @@ DatasetPtr SubsetOf(DatasetPtr data, const at::Tensor& indices) {
 std::vector<DatasetPtr> RandomSplit(const DatasetPtr& data,
                                     const std::vector<int64_t>& sizes,
                                     uint64_t seed) {
-  TORCH_CHECK_VALUE(data != nullptr, "RandomSplit: there is no dataset");
+  TORCH_CHECK_VALUE(data != nullptr, "RandomSplit: the dataset is null");
   const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
   TORCH_CHECK_VALUE(sum == data->size(), "RandomSplit: the sizes add up to ",
                     sum, ", but the dataset has ", data->size(), " samples");
@@ -57,7 +57,8 @@ std::vector<DatasetPtr> RandomSplit(const DatasetPtr& data,
   std::vector<DatasetPtr> parts;
   int64_t begin = 0;
   for (const int64_t size : sizes) {
-    TORCH_CHECK_VALUE(size > 0, "RandomSplit: a part of ", size, " samples");
+    TORCH_CHECK_VALUE(size > 0, "RandomSplit: a size is ", size,
+                      "; it must be at least 1");
     parts.push_back(SubsetOf(data, order.narrow(0, begin, size)));
     begin += size;
   }
@@ -70,9 +71,10 @@ std::vector<int64_t> SplitSizes(int64_t total,
   double sum = 0;
   int64_t before = 0;
   for (const double fraction : fractions) {
-    TORCH_CHECK_VALUE(fraction > 0, "SplitSizes: a fraction is ", fraction);
+    TORCH_CHECK_VALUE(fraction > 0, "SplitSizes: a fraction is ", fraction,
+                      "; it must be above 0");
     sum += fraction;
-    // Each boundary is rounded, not each size: so they add up.
+    // Rounds each boundary, not each size, so that the sum is `total`.
     const auto end =
         static_cast<int64_t>(std::llround(sum * static_cast<double>(total)));
     sizes.push_back(end - before);

@@ -1,4 +1,5 @@
-// Part of a dataset, and its division into random parts.
+// SubsetOf selects samples of a dataset; RandomSplit divides it into random
+// parts.
 //
 //   const DatasetPtr first_hundred = SubsetOf(data, at::arange(100));
 //   const std::vector<DatasetPtr> parts = RandomSplit(
@@ -21,14 +22,14 @@ namespace trainyard {
 // tensor of indices of `data`, not empty.
 DatasetPtr SubsetOf(DatasetPtr data, const at::Tensor& indices);
 
-// Parts of the given sizes with no sample in common, drawn by `seed` alone.
-// REQUIRES: the sizes are above 0, and their sum is the dataset's size.
+// Disjoint parts of the given sizes, which depend on `seed` only. REQUIRES: the
+// sizes are above 0, and their sum is the size of the dataset.
 std::vector<DatasetPtr> RandomSplit(const DatasetPtr& data,
                                     const std::vector<int64_t>& sizes,
                                     uint64_t seed);
 
-// Sizes in the proportion of `fractions` that add up to `total`.
-// REQUIRES: every fraction is above 0, and their sum is 1.
+// Sizes proportional to `fractions` whose sum is `total`. REQUIRES: every
+// fraction is above 0, and their sum is 1.
 std::vector<int64_t> SplitSizes(int64_t total,
                                 const std::vector<double>& fractions);
 

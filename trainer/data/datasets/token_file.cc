@@ -10,9 +10,11 @@
 #include <fstream>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "trainer/data/batch.h"
 #include "trainer/data/datasets/mapped_file.h"
+#include "trainer/data/datasets/mapped_samples.h"
 #include "trainer/io/gzip_file.h"
 
 namespace trainyard {
@@ -26,7 +28,7 @@ bool IsTokenType(at::ScalarType type) {
 template <class Token>
 void Widen(const char* from, int64_t count, int64_t* to) {
   for (int64_t i = 0; i < count; ++i) {
-    Token token;  // the file's tokens may lie at any address
+    Token token;  // in the file, tokens may be unaligned
     std::memcpy(&token, from + static_cast<size_t>(i) * sizeof(Token),
                 sizeof(Token));
     to[i] = static_cast<int64_t>(token);
@@ -35,38 +37,39 @@ void Widen(const char* from, int64_t count, int64_t* to) {
 
 class TokenFile final : public Dataset {
  public:
-  TokenFile(MappedFile file, const TokenFileOptions& options, int64_t size)
-      : file_(std::move(file)), options_(options), size_(size) {
+  TokenFile(MappedFile file, const TokenFileOptions& options, int64_t stride,
+            int64_t size)
+      : file_(std::move(file)),
+        options_(options),
+        stride_(stride),
+        size_(size) {
     file_.ExpectRandomReads();
   }
 
   int64_t size() const override { return size_; }
 
   AnyBatch Gather(const at::Tensor& indices) const override {
-    const at::Tensor contiguous = indices.contiguous();
-    const int64_t* const index = contiguous.const_data_ptr<int64_t>();
-    const int64_t rows = contiguous.numel();
     const int64_t length = options_.length;
-    const size_t width = c10::elementSize(options_.type);
-    for (int64_t row = 0; row < rows; ++row) {
-      TORCH_CHECK_INDEX(index[row] >= 0 && index[row] < size_, file_.path(),
-                        ": sample ", index[row], " of ", size_);
-      file_.ReadAhead(Offset(index[row]),
-                      static_cast<size_t>(length + 1) * width);
-    }
-    // One window that is a token longer holds both.
-    const at::Tensor windows = at::empty({rows, length + 1}, at::kLong);
+    const size_t bytes =
+        static_cast<size_t>(length + 1) * c10::elementSize(options_.type);
+    const std::vector<const char*> starts = ReadAhead(
+        file_, {.first = 0, .step = Step(), .bytes = bytes, .count = size_},
+        indices);
+    // One window that is a token longer holds input and target.
+    const at::Tensor windows =
+        at::empty({std::ssize(starts), length + 1}, at::kLong);
     int64_t* to = windows.data_ptr<int64_t>();
-    for (int64_t row = 0; row < rows; ++row, to += length + 1)
-      Copy(file_.data() + Offset(index[row]), to);
+    for (const char* start : starts) {
+      Copy(start, to);
+      to += length + 1;
+    }
     return AnyBatch(Example{windows.narrow(1, 0, length).contiguous(),
                             windows.narrow(1, 1, length).contiguous()});
   }
 
  private:
-  size_t Offset(int64_t index) const {
-    return static_cast<size_t>(index * options_.stride) *
-           c10::elementSize(options_.type);
+  size_t Step() const {
+    return static_cast<size_t>(stride_) * c10::elementSize(options_.type);
   }
   void Copy(const char* from, int64_t* to) const {
     const int64_t count = options_.length + 1;
@@ -84,6 +87,7 @@ class TokenFile final : public Dataset {
 
   MappedFile file_;
   TokenFileOptions options_;
+  int64_t stride_;
   int64_t size_;
 };
 
@@ -95,26 +99,28 @@ absl::StatusOr<DatasetPtr> OpenTokenFile(const std::string& path,
                     options.type, "; tokens are uint8, uint16, int32 or int64");
   TORCH_CHECK_VALUE(options.length >= 1, "OpenTokenFile: length is ",
                     options.length, "; it must be at least 1");
-  TORCH_CHECK_VALUE(options.stride >= 0, "OpenTokenFile: stride is ",
-                    options.stride, "; it must not be negative");
-  TokenFileOptions filled = options;
-  if (filled.stride == 0) filled.stride = filled.length;
+  const int64_t stride = options.stride.value_or(options.length);
+  TORCH_CHECK_VALUE(stride >= 1, "OpenTokenFile: stride is ", stride,
+                    "; it must be at least 1");
   absl::StatusOr<MappedFile> file = MappedFile::Open(path);
   if (!file.ok()) return file.status();
   const size_t width = c10::elementSize(options.type);
   if (file->size() % width != 0) {
     return absl::DataLossError(
         absl::StrCat(path, ": holds ", file->size(),
-                     " bytes, which is no whole number of tokens of ", width));
+                     " bytes, which is not a multiple of the ", width,
+                     " bytes of a token: the file is truncated or has another "
+                     "type"));
   }
   const auto tokens = static_cast<int64_t>(file->size() / width);
-  if (tokens < filled.length + 1) {
+  if (tokens < options.length + 1) {
     return absl::DataLossError(
         absl::StrCat(path, ": holds ", tokens, " tokens; one sample needs ",
-                     filled.length + 1, ", its length and one to predict"));
+                     options.length + 1, ", its length and one to predict"));
   }
-  const int64_t size = (tokens - filled.length - 1) / filled.stride + 1;
-  return std::make_shared<const TokenFile>(*std::move(file), filled, size);
+  const int64_t size = (tokens - options.length - 1) / stride + 1;
+  return std::make_shared<const TokenFile>(*std::move(file), options, stride,
+                                           size);
 }
 
 absl::Status WriteTokenFile(const std::string& path, const at::Tensor& tokens,

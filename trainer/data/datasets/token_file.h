@@ -1,15 +1,15 @@
-// A binary file of token numbers, one after the other, as language models are
-// trained on: sample i is the window of `length` tokens that starts at token
-// i * stride, as input, and the window one further on, as target. The file is
-// mapped, and may be larger than memory.
+// OpenTokenFile maps a binary file of token numbers, the training data of
+// language models. Sample i has the window of `length` tokens that starts at
+// token i * stride as input, and the window one token later as target. The file
+// may be larger than memory.
 //
 //   const DatasetPtr data =
 //       OpenTokenFile("train.bin", {.type = at::kUInt16, .length = 1024})
 //           .value();
-//   // int64, N x L
-//   const Example& batch = data->Gather(indices).As<Example>();
+//   const AnyBatch batch = data->Gather(indices);
+//   const at::Tensor input = batch.As<Example>().input;  // int64, N x 1024
 //
-// WriteTokenFile makes such a file; TextTokens gives the bytes of a text as
+// WriteTokenFile writes such a file; TextTokens reads the bytes of a text as
 // tokens.
 //
 // Thread-safe. The file must not change while it is open.
@@ -21,6 +21,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "trainer/data/dataset.h"
@@ -28,21 +29,21 @@
 namespace trainyard {
 
 struct TokenFileOptions {
-  // Of a token in the file. REQUIRES: kByte, kUInt16, kInt or kLong.
+  // Type of a token in the file. REQUIRES: kByte, kUInt16, kInt or kLong.
   at::ScalarType type = at::kUInt16;
-  // Tokens of a sample. REQUIRES: >= 1.
+  // Tokens per sample. REQUIRES: >= 1.
   int64_t length = 1024;
-  // From one sample's first token to the next one's; 0: `length`, so that each
-  // token is predicted once. REQUIRES: >= 0.
-  int64_t stride = 0;
+  // Tokens from the start of one sample to the start of the next. Unset:
+  // `length`, so that each token is predicted once. REQUIRES: >= 1.
+  std::optional<int64_t> stride = std::nullopt;
 };
 
-// The error names the file: not there (NotFound); cut short within a token, or
-// too short for one sample (DataLoss).
+// The error names the file: NotFound if it does not exist, DataLoss if it ends
+// within a token or is too short for one sample.
 absl::StatusOr<DatasetPtr> OpenTokenFile(const std::string& path,
                                          const TokenFileOptions& options);
 
-// Writes tokens of the given type. OutOfRange if one does not fit into it.
+// Writes tokens as the given type. OutOfRange if a token does not fit.
 absl::Status WriteTokenFile(const std::string& path, const at::Tensor& tokens,
                             at::ScalarType type);
 

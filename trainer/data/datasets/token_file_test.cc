@@ -57,26 +57,27 @@ TEST(TokenFileTest, TokensKeepTheirSign) {
                         at::arange(65531, 65536)));
 }
 
-TEST(TokenFileTest, SaysWhatIsWrongWithWhichFile) {
+TEST(TokenFileTest, ErrorNamesTheFileAndTheProblem) {
   const auto error = [](const std::string& path) {
     return std::string(OpenTokenFile(path, {.length = 4}).status().message());
   };
   EXPECT_THAT(error(Tokens(4, at::kUInt16)),
               HasSubstr("holds 4 tokens; one sample needs 5"));
   std::ofstream(Path(), std::ios::binary) << "odd";
-  EXPECT_THAT(error(Path()), HasSubstr("3 bytes, which is no whole number"));
+  EXPECT_THAT(error(Path()),
+              HasSubstr("3 bytes, which is not a multiple of the 2 bytes"));
   EXPECT_THAT(error("/nowhere"), HasSubstr("/nowhere: cannot be opened"));
   EXPECT_EQ(WriteTokenFile(Path(), at::arange(300), at::kByte).code(),
             absl::StatusCode::kOutOfRange);
   EXPECT_FALSE(WriteTokenFile("/nowhere/x", at::arange(3), at::kByte).ok());
 }
 
-TEST(TokenFileTest, RefusesBadOptions) {
+TEST(TokenFileTest, RejectsBadOptions) {
   const std::string path = Tokens(9, at::kUInt16);
   EXPECT_THROW((void)OpenTokenFile(path, {.type = at::kFloat}),
                c10::ValueError);
   EXPECT_THROW((void)OpenTokenFile(path, {.length = 0}), c10::ValueError);
-  EXPECT_THROW((void)OpenTokenFile(path, {.stride = -1}), c10::ValueError);
+  EXPECT_THROW((void)OpenTokenFile(path, {.stride = 0}), c10::ValueError);
 }
 
 TEST(TextTokensTest, AreTheBytes) {

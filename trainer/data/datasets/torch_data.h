@@ -1,14 +1,13 @@
-// Any dataset of torch::data as a Dataset: its examples become batches of type
-// Example, so that data which is written for libtorch's loader can be used as
-// it is, with an order that resumes.
+// FromTorchData makes a Dataset of any dataset of torch::data, with batches of
+// type Example: data written for libtorch's loader works as it is, with an
+// order that can be resumed.
 //
 //   const DatasetPtr data =
-//       FromTorchData(torch::data::datasets::MNIST("mnist"));
+//       FromTorchData(torch::data::datasets::TensorDataset(images));
 //
-// Takes datasets with get (one example) or get_batch (examples, or a batch that
-// was stacked by map(Stack<>())); of examples with a target, or without: then
-// Example::target stays undefined. As libtorch's loader does, each thread works
-// on a copy of its own.
+// Accepts datasets with get (one example) or get_batch (examples, or a batch
+// that map(Stack<>()) has stacked). Without targets, Example::target stays
+// undefined. Each thread works on its own copy, as in libtorch's loader.
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_DATA_DATASETS_TORCH_DATA_H_
@@ -32,8 +31,7 @@
 
 namespace trainyard {
 
-// torch's own types are not named here, only what they have: the header costs
-// nothing to compile.
+// Names no type of torch::data, so that this header does not include it.
 template <class TorchDataset>
 class TorchDataAdapter final : public Dataset {
  public:
@@ -41,7 +39,7 @@ class TorchDataAdapter final : public Dataset {
       : original_(std::move(dataset)) {
     const auto size = original_.size();
     TORCH_CHECK_VALUE(size.has_value(),
-                      "FromTorchData: the dataset does not know its size");
+                      "FromTorchData: the dataset has no size()");
     size_ = static_cast<int64_t>(*size);
   }
 
@@ -72,7 +70,7 @@ class TorchDataAdapter final : public Dataset {
   }
 
  private:
-  // A copy of the dataset for as long as one call needs it.
+  // A copy of the dataset for the duration of one call.
   class Lease {
    public:
     explicit Lease(const TorchDataAdapter& owner) : owner_(owner) {

@@ -61,5 +61,12 @@ TEST(TorchDataTest, ErrorsNameTheSample) {
   EXPECT_THROW(data->Gather(torch::arange(70, 80)), SampleError);
 }
 
+TEST(TorchDataTest, HeaderExample) {
+  const at::Tensor images = torch::ones({4, 2, 2});
+  const DatasetPtr data =
+      FromTorchData(torch::data::datasets::TensorDataset(images));
+  EXPECT_EQ(data->size(), 4);
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -15,7 +15,7 @@
 namespace trainyard {
 namespace {
 
-// A header can claim any size: what it makes us allocate has a bound.
+// Bounds what a header can make us allocate.
 constexpr size_t kMaxPixels = size_t{1} << 28;
 
 absl::Status TooLarge(size_t height, size_t width) {
@@ -44,7 +44,7 @@ absl::StatusOr<Image> DecodePng(std::string_view bytes, size_t channels) {
   const png_color black = {0, 0, 0};
   if (!png_image_finish_read(&png, &black, image.pixels.data(), 0, nullptr))
     return failed();
-  // Warnings are about damage that libpng could guess around.
+  // Warnings are about damage that libpng could repair by guessing.
   if ((png.warning_or_error & PNG_IMAGE_ERROR) != 0) return failed();
   return image;
 }
@@ -62,14 +62,15 @@ void OnJpegError(j_common_ptr info) {
   std::longjmp(errors->jump, 1);
 }
 
-// A file that is cut short is only warned about, and the rest made up: here
-// that is an error.
+// libjpeg only warns about a truncated file and invents the rest; here it is
+// an error.
 void OnJpegMessage(j_common_ptr info, int level) {
   if (level < 0) OnJpegError(info);
 }
 
-// Between setjmp and the end of libjpeg's work no object with a destructor may
-// come to life: the jump would pass it by. `image` belongs to the caller.
+// No object with a destructor may be created between setjmp and the end of
+// libjpeg's work: the jump would skip the destructor. `image` belongs to the
+// caller.
 bool ReadJpeg(std::string_view bytes, size_t channels, JpegErrors& errors,
               Image& image) {
   jpeg_decompress_struct reader = {};

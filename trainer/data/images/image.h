@@ -1,5 +1,5 @@
-// DecodeImage turns the bytes of a PNG or JPEG file into pixels. What kind it
-// is is told by the content. Free of libtorch.
+// DecodeImage decodes the bytes of a PNG or JPEG file, whose format it detects
+// by content. Free of libtorch.
 //
 //   absl::StatusOr<Image> image = DecodeImage(bytes, /*channels=*/3);
 //
@@ -20,14 +20,14 @@ struct Image {
   size_t height = 0;
   size_t width = 0;
   size_t channels = 0;
-  // Row by row, the channels of a pixel together.
+  // Row by row; the channels of a pixel are adjacent.
   std::vector<uint8_t> pixels;
 };
 
-// As grey (1 channel) or RGB (3 channels), whatever the file has; what a PNG
-// lets shine through is put onto black. DataLoss if it does not decode or is
-// cut short, InvalidArgument if it is neither PNG nor JPEG, ResourceExhausted
-// above 2^28 pixels. REQUIRES: channels is 1 or 3.
+// Converts to grey (1 channel) or RGB (3 channels); transparent pixels are
+// blended with black. DataLoss if the bytes are damaged or truncated,
+// InvalidArgument if they are neither PNG nor JPEG, ResourceExhausted above
+// 2^28 pixels. REQUIRES: channels is 1 or 3.
 absl::StatusOr<Image> DecodeImage(std::string_view bytes, int channels);
 
 }  // namespace trainyard

@@ -65,10 +65,10 @@ class Images final : public ItemDataset<Example> {
         ReadImage(files_.at(i), options_.channels);
     TORCH_CHECK(read.ok(), std::string(read.status().message()));
     at::Tensor image = *std::move(read);
-    if (options_.height > 0 &&
-        (image.size(1) != options_.height || image.size(2) != options_.width)) {
+    if (options_.height && (image.size(1) != *options_.height ||
+                            image.size(2) != *options_.width)) {
       image = at::_upsample_bilinear2d_aa(image.unsqueeze(0).contiguous(),
-                                          {options_.height, options_.width},
+                                          {*options_.height, *options_.width},
                                           /*align_corners=*/false)
                   .squeeze(0);
     }
@@ -92,10 +92,13 @@ absl::StatusOr<ImageFolder> OpenImageFolder(const std::string& path,
   TORCH_CHECK_VALUE(options.channels == 1 || options.channels == 3,
                     "OpenImageFolder: channels is ", options.channels,
                     "; it must be 1 or 3");
-  TORCH_CHECK_VALUE((options.height == 0 && options.width == 0) ||
-                        (options.height > 0 && options.width > 0),
-                    "OpenImageFolder: images of ", options.height, " x ",
-                    options.width);
+  TORCH_CHECK_VALUE(options.height.has_value() == options.width.has_value(),
+                    "OpenImageFolder: only one of height and width is set; set "
+                    "both or neither");
+  TORCH_CHECK_VALUE(
+      !options.height || (*options.height > 0 && *options.width > 0),
+      "OpenImageFolder: height is ", options.height.value_or(0),
+      " and width is ", options.width.value_or(0), "; both must be above 0");
   ImageFolder folder;
   std::vector<int64_t> labels;
   try {

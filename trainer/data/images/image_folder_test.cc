@@ -10,9 +10,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "trainer/data/batch.h"
+#include "trainer/data/loader.h"
 #include "trainer/data/sample_error.h"
+#include "trainer/data/sampler.h"
 #include "trainer/data/testing/test_images.h"
 
 namespace trainyard {
@@ -79,7 +82,7 @@ TEST_F(ImageFolderTest, ResizesAndTransforms) {
                 folder.data->GatherIn(2, at::arange(3)).As<Example>().input));
 }
 
-TEST_F(ImageFolderTest, AnImageThatDoesNotDecodeIsNamed) {
+TEST_F(ImageFolderTest, DecodingErrorNamesTheFile) {
   const std::string whole = EncodePngForTest(PlainImage(4, 6, {1, 2, 3}));
   Write("cat/torn.png", whole.substr(0, whole.size() / 2));
   const ImageFolder folder = OpenImageFolder(root_, {}).value();
@@ -92,7 +95,7 @@ TEST_F(ImageFolderTest, AnImageThatDoesNotDecodeIsNamed) {
   }
 }
 
-TEST_F(ImageFolderTest, BrokenImagesMayBeLeftOut) {
+TEST_F(ImageFolderTest, LeaveOutBrokenSkipsFilesThatDoNotDecode) {
   Write("cat/torn.png", "");
   const ImageFolder folder =
       OpenImageFolder(root_, {.leave_out_broken = true}).value();
@@ -101,7 +104,7 @@ TEST_F(ImageFolderTest, BrokenImagesMayBeLeftOut) {
   EXPECT_EQ(folder.data->Gather(at::arange(3)).size(), 3);
 }
 
-TEST_F(ImageFolderTest, SaysWhatIsWrongWithWhichFolder) {
+TEST_F(ImageFolderTest, ErrorNamesTheFolder) {
   const absl::Status absent = OpenImageFolder("/nowhere", {}).status();
   EXPECT_EQ(absent.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(absent.message()), HasSubstr("/nowhere"));
@@ -109,6 +112,19 @@ TEST_F(ImageFolderTest, SaysWhatIsWrongWithWhichFolder) {
   EXPECT_THAT(std::string(empty.message()), HasSubstr("there are 0 folders"));
   EXPECT_THROW((void)OpenImageFolder(root_, {.channels = 4}), c10::ValueError);
   EXPECT_THROW((void)OpenImageFolder(root_, {.height = 4}), c10::ValueError);
+}
+
+TEST_F(ImageFolderTest, HeaderExample) {
+  Write("flowers/train/rose/a.png",
+        EncodePngForTest(PlainImage(8, 8, {1, 2, 3})));
+  std::filesystem::current_path(root_);
+  const auto sampler = std::make_shared<SequentialSampler>(1);
+  const ImageFolder folder =
+      OpenImageFolder("flowers/train", {.height = 64, .width = 64}).value();
+  Loader loader(folder.data, sampler, {.batch_size = 32, .num_workers = 4});
+  loader.StartEpoch(0);
+  EXPECT_EQ(loader.Next()->As<Example>().input.sizes(),
+            (at::IntArrayRef{1, 3, 64, 64}));
 }
 
 }  // namespace

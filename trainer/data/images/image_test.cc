@@ -24,7 +24,7 @@ Image Gradient(size_t height, size_t width) {
   return image;
 }
 
-TEST(DecodeImageTest, PngComesBackExactly) {
+TEST(DecodeImageTest, PngRoundTripIsExact) {
   const Image image = Gradient(20, 30);
   const absl::StatusOr<Image> decoded = DecodeImage(EncodePngForTest(image), 3);
   ASSERT_TRUE(decoded.ok()) << decoded.status();
@@ -34,7 +34,7 @@ TEST(DecodeImageTest, PngComesBackExactly) {
   EXPECT_EQ(decoded->pixels, image.pixels);
 }
 
-TEST(DecodeImageTest, JpegComesBackNearly) {
+TEST(DecodeImageTest, JpegRoundTripIsClose) {
   const Image image = Gradient(20, 30);
   const absl::StatusOr<Image> decoded =
       DecodeImage(EncodeJpegForTest(image), 3);
@@ -59,7 +59,7 @@ TEST(DecodeImageTest, ColoursAreConverted) {
               ElementsAre(0, 0, 0));
 }
 
-TEST(DecodeImageTest, EveryCutIsAnError) {
+TEST(DecodeImageTest, TruncatedBytesAreAnError) {
   const Image image = Gradient(20, 30);
   for (const std::string& whole :
        {EncodePngForTest(image), EncodeJpegForTest(image)}) {
@@ -69,7 +69,7 @@ TEST(DecodeImageTest, EveryCutIsAnError) {
   }
 }
 
-TEST(DecodeImageTest, DamageIsAnErrorOrAnImageNeverACrash) {
+TEST(DecodeImageTest, DamagedBytesNeverCrash) {
   const Image image = Gradient(20, 30);
   for (const std::string& whole :
        {EncodePngForTest(image), EncodeJpegForTest(image)}) {
@@ -84,11 +84,18 @@ TEST(DecodeImageTest, DamageIsAnErrorOrAnImageNeverACrash) {
   }
 }
 
-TEST(DecodeImageTest, SaysWhatItIsNot) {
+TEST(DecodeImageTest, RejectsOtherFormats) {
   const absl::Status status = DecodeImage("GIF89a", 3).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("neither a PNG nor"));
   EXPECT_THROW((void)DecodeImage("", 2), std::invalid_argument);
+}
+
+TEST(DecodeImageTest, HeaderExample) {
+  const std::string bytes = EncodePngForTest(PlainImage(4, 6, {1, 2, 3}));
+  absl::StatusOr<Image> image = DecodeImage(bytes, /*channels=*/3);
+  ASSERT_TRUE(image.ok());
+  EXPECT_EQ(image->width, 6U);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ at::Tensor LengthGroupedSampler::Order(int64_t epoch) const {
   const int64_t batches = size() / batch;
   const at::Tensor order = at::randperm(size(), generator, at::kLong);
   if (batches == 0) return order;
-  // What fills no batch stays random: short samples are not left out more often
-  // than long ones.
+  // The samples that fill no batch are random: short ones are not dropped more
+  // often than long ones.
   const at::Tensor rest = order.slice(0, batches * batch);
 
   std::vector<at::Tensor> pools;

@@ -1,7 +1,6 @@
-// LengthGroupedSampler puts samples of like length into the same batch, so that
-// little is spent on padding them, and is otherwise as random as can be: pools
-// of random samples are sorted by length and cut into batches, and the batches
-// are shuffled.
+// LengthGroupedSampler puts samples of similar length into the same batch, so
+// that little padding is needed, and stays random otherwise: it sorts pools of
+// random samples by length, cuts them into batches and shuffles the batches.
 //
 //   LengthGroupedSampler sampler(lengths, {.batch_size = 32, .seed = 1});
 //
@@ -18,13 +17,13 @@
 namespace trainyard {
 
 struct LengthGroupedSamplerOptions {
-  // Samples of a batch, of all ranks together. REQUIRES: >= 1.
+  // Samples of a batch on all ranks together. REQUIRES: >= 1.
   int64_t batch_size = 1;
-  // Batches that are sorted together: more of them waste less, and mix less.
+  // Batches that are sorted together. More need less padding and shuffle less.
   // REQUIRES: >= 1.
   int64_t pool_batches = 50;
-  // Whether the batch with the longest sample comes first, so that too little
-  // memory is noticed at once and not after hours.
+  // Puts the batch with the longest sample first: if memory is too small, the
+  // run fails at its start.
   bool longest_first = true;
   uint64_t seed = 0;
 };

@@ -21,7 +21,7 @@ double Waste(const at::Tensor& lengths, const at::Tensor& order,
   return padded / lengths.sum().item<double>() - 1;
 }
 
-TEST(LengthGroupedSamplerTest, EverySampleOnceAndLittlePadding) {
+TEST(LengthGroupedSamplerTest, EachSampleOnceWithLittlePadding) {
   const at::Tensor lengths = at::randint(1, 500, {5003});
   const LengthGroupedSampler sampler(lengths, {.batch_size = 16, .seed = 1});
   const at::Tensor order = sampler.Order(2);
@@ -30,7 +30,7 @@ TEST(LengthGroupedSamplerTest, EverySampleOnceAndLittlePadding) {
   EXPECT_LT(Waste(lengths, order, 16), 0.05);
 }
 
-TEST(LengthGroupedSamplerTest, LongestFirstAndTheRestMixed) {
+TEST(LengthGroupedSamplerTest, LongestFirstAndTheRestShuffled) {
   const at::Tensor lengths = at::arange(1000);
   const LengthGroupedSampler sampler(lengths, {.batch_size = 10, .seed = 1});
   const at::Tensor order = sampler.Order(0);
@@ -42,19 +42,19 @@ TEST(LengthGroupedSamplerTest, LongestFirstAndTheRestMixed) {
   EXPECT_LT(rises, 70);
 }
 
-TEST(LengthGroupedSamplerTest, IsAFunctionOfSeedAndEpoch) {
+TEST(LengthGroupedSamplerTest, DependsOnSeedAndEpochOnly) {
   const at::Tensor lengths = at::arange(100);
   const LengthGroupedSampler sampler(lengths, {.batch_size = 8, .seed = 1});
   EXPECT_TRUE(at::equal(sampler.Order(3), sampler.Order(3)));
   EXPECT_FALSE(at::equal(sampler.Order(3), sampler.Order(4)));
 }
 
-TEST(LengthGroupedSamplerTest, ABatchMayBeLargerThanTheDataset) {
+TEST(LengthGroupedSamplerTest, BatchMayBeLargerThanTheDataset) {
   const LengthGroupedSampler sampler(at::arange(5), {.batch_size = 8});
   EXPECT_TRUE(at::equal(std::get<0>(sampler.Order(0).sort()), at::arange(5)));
 }
 
-TEST(LengthGroupedSamplerTest, RefusesBadOptions) {
+TEST(LengthGroupedSamplerTest, RejectsBadOptions) {
   const auto make = [](const at::Tensor& lengths,
                        LengthGroupedSamplerOptions options = {}) {
     LengthGroupedSampler(lengths, options);
@@ -63,6 +63,12 @@ TEST(LengthGroupedSamplerTest, RefusesBadOptions) {
   EXPECT_THROW(make(at::arange(0)), c10::ValueError);
   EXPECT_THROW(make(at::arange(3), {.batch_size = 0}), c10::ValueError);
   EXPECT_THROW(make(at::arange(3), {.pool_batches = 0}), c10::ValueError);
+}
+
+TEST(LengthGroupedSamplerTest, HeaderExample) {
+  const at::Tensor lengths = at::randint(1, 100, {64}, at::kLong);
+  LengthGroupedSampler sampler(lengths, {.batch_size = 32, .seed = 1});
+  EXPECT_EQ(sampler.Order(0).numel(), 64);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// SubsetSampler is an epoch of chosen samples only: in another random order
-// each epoch, or, without a seed, as they are given. An index that is given
-// twice comes twice.
+// SubsetSampler gives epochs of selected samples: with a seed in another random
+// order each epoch, without one in the given order. An index that is given
+// twice occurs twice.
 //
 //   SubsetSampler sampler(at::tensor({3, 5, 8}, at::kLong), /*seed=*/1);
 //

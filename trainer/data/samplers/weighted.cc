@@ -14,10 +14,10 @@ WeightedSampler::WeightedSampler(const at::Tensor& weights,
                                  const WeightedSamplerOptions& options)
     : options_(options) {
   TORCH_CHECK_VALUE(weights.defined() && weights.dim() == 1,
-                    "WeightedSampler: weights must be a list of numbers");
-  TORCH_CHECK_VALUE(options.num_samples >= 0,
-                    "WeightedSampler: num_samples is ", options.num_samples,
-                    "; it must not be negative");
+                    "WeightedSampler: weights must be a 1-dimensional tensor");
+  num_samples_ = options.num_samples.value_or(weights.size(0));
+  TORCH_CHECK_VALUE(num_samples_ >= 1, "WeightedSampler: num_samples is ",
+                    num_samples_, "; it must be at least 1");
   const at::Tensor all = weights.to(at::kCPU, at::kDouble).contiguous();
   TORCH_CHECK_VALUE(
       at::isfinite(all).all().item<bool>() && all.ge(0).all().item<bool>(),
@@ -27,12 +27,10 @@ WeightedSampler::WeightedSampler(const at::Tensor& weights,
   TORCH_CHECK_VALUE(indices_.size(0) > 0,
                     "WeightedSampler: no weight is above 0");
   sums_ = weights_.cumsum(0);
-  if (options_.num_samples == 0) options_.num_samples = weights.size(0);
-  TORCH_CHECK_VALUE(
-      options_.replacement || options_.num_samples <= indices_.size(0),
-      "WeightedSampler: without replacement, num_samples is ",
-      options_.num_samples, ", but only ", indices_.size(0),
-      " weights are above 0");
+  TORCH_CHECK_VALUE(options_.replacement || num_samples_ <= indices_.size(0),
+                    "WeightedSampler: without replacement, num_samples is ",
+                    num_samples_, ", but only ", indices_.size(0),
+                    " weights are above 0");
 }
 
 at::Tensor WeightedSampler::Order(int64_t epoch) const {
@@ -40,25 +38,24 @@ at::Tensor WeightedSampler::Order(int64_t epoch) const {
       at::detail::createCPUGenerator(EpochKey(options_.seed, epoch));
   const int64_t candidates = indices_.size(0);
   if (options_.replacement) {
-    const at::Tensor points =
-        at::rand({options_.num_samples}, generator, at::kDouble)
-            .mul_(sums_[candidates - 1]);
-    // Rounding may put a point onto the very end.
+    const at::Tensor points = at::rand({num_samples_}, generator, at::kDouble)
+                                  .mul_(sums_[candidates - 1]);
+    // Rounding may put a point at the very end.
     const at::Tensor found =
         at::searchsorted(sums_, points, /*out_int32=*/false,
                          /*right=*/true)
             .clamp_max_(candidates - 1);
     return indices_.index_select(0, found);
   }
-  // The first of n exponential clocks to ring, each at the rate of its weight,
-  // is a weighted choice; so is the next among the rest.
-  const at::Tensor rings = at::rand({candidates}, generator, at::kDouble)
+  // Exponential variables with the weights as rates: the smallest is a weighted
+  // choice, the next smallest a weighted choice among the others.
+  const at::Tensor times = at::rand({candidates}, generator, at::kDouble)
                                .neg_()
                                .log1p_()
                                .neg_()
                                .div_(weights_);
-  const at::Tensor order = rings.argsort(/*stable=*/true);
-  return indices_.index_select(0, order.narrow(0, 0, options_.num_samples));
+  const at::Tensor order = times.argsort(/*stable=*/true);
+  return indices_.index_select(0, order.narrow(0, 0, num_samples_));
 }
 
 }  // namespace trainyard

@@ -43,7 +43,7 @@ TEST(WeightedSamplerTest, WithoutReplacementTakesEachOnceHeavyOnesFirst) {
   EXPECT_NEAR(light_first, 400, 90);
 }
 
-TEST(WeightedSamplerTest, IsAFunctionOfSeedAndEpoch) {
+TEST(WeightedSamplerTest, DependsOnSeedAndEpochOnly) {
   for (const bool replacement : {true, false}) {
     const at::Tensor weights = at::ones({100});
     const WeightedSampler a(weights, {.replacement = replacement, .seed = 1});
@@ -55,7 +55,7 @@ TEST(WeightedSamplerTest, IsAFunctionOfSeedAndEpoch) {
   }
 }
 
-TEST(WeightedSamplerTest, RefusesBadOptions) {
+TEST(WeightedSamplerTest, RejectsBadOptions) {
   const auto make = [](const at::Tensor& weights,
                        WeightedSamplerOptions options = {}) {
     WeightedSampler(weights, options);
@@ -67,6 +67,12 @@ TEST(WeightedSamplerTest, RefusesBadOptions) {
   EXPECT_THROW(make(at::tensor({1.0, NAN})), c10::ValueError);
   EXPECT_THROW(make(at::ones({2}), {.num_samples = -1}), c10::ValueError);
   EXPECT_THROW(make(Weights(), {.replacement = false}), c10::ValueError);
+}
+
+TEST(WeightedSamplerTest, HeaderExample) {
+  WeightedSampler sampler(at::tensor({1.0, 1.0, 8.0}), {.seed = 1});
+  EXPECT_EQ(sampler.Order(0).numel(), 3);
+  sampler.Order(0);  // 2 about 8 times in 10
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
-// ItemStream is data that can only be read from its start to its end: a socket,
-// a pipe, a file that is unpacked as it is read, a generator. Its length need
-// not be known, nor be finite.
+// ItemStream is data that can only be read from start to end: a socket, a pipe,
+// a file that is decompressed while it is read, a generator. Its length may be
+// unknown or infinite.
 //
 //   class Lines final : public ItemStream<at::Tensor> {
+//    public:
+//     explicit Lines(const std::string& path) : file_(path) {}
 //     std::optional<at::Tensor> Next() override {
 //       std::string line;
 //       if (!std::getline(file_, line)) return std::nullopt;
 //       return Tokens(line);
 //     }
-//     …
+//
+//    private:
+//     std::ifstream file_;
 //   };
 //
-// ShuffledStream mixes a stream in a buffer of bounded size.
+// ShuffledStream shuffles a stream in a buffer of fixed size.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_DATA_STREAMING_ITEM_STREAM_H_
@@ -36,11 +40,12 @@ class ItemStream {
  public:
   virtual ~ItemStream() = default;
 
-  // The next item, or nothing at the end. Not called again after that.
+  // Returns the next item, or nothing at the end. Not called after the end.
   virtual std::optional<Item> Next() = 0;
 
-  // Passes over up to `count` items; returns how many there were. Worth
-  // overriding where an item can be passed over without being made.
+  // Skips up to `count` items and returns how many there were. Override it if
+  // items can be skipped without being decoded: resuming skips to its
+  // position.
   virtual int64_t Skip(int64_t count) {
     int64_t skipped = 0;
     while (skipped < count && Next()) ++skipped;
@@ -48,13 +53,13 @@ class ItemStream {
   }
 };
 
-// Opens the stream of an epoch from its start.
+// Opens the stream of an epoch at its start.
 template <BatchType Item>
 using OpenStream =
     std::function<std::unique_ptr<ItemStream<Item>>(int64_t epoch)>;
 
-// The items of another stream, each at a random place among about `buffer`
-// neighbours. The order is a function of the key (EpochKey(seed, epoch)).
+// The items of another stream, shuffled: each is drawn at random from a buffer
+// of `buffer` items. The order depends on the key (EpochKey(seed, epoch)) only.
 template <BatchType Item>
 class ShuffledStream final : public ItemStream<Item> {
  public:

@@ -26,7 +26,7 @@ std::vector<int64_t> UpTo(int64_t end) {
   return all;
 }
 
-TEST(ItemStreamTest, SkipCountsWhatThereIs) {
+TEST(ItemStreamTest, SkipReturnsTheNumberOfItems) {
   CountingStream stream(5);
   EXPECT_EQ(stream.Skip(3), 3);
   EXPECT_EQ(stream.Next()->item<int64_t>(), 3);
@@ -49,7 +49,7 @@ TEST(ShuffledStreamTest, EachItemOnceInARandomOrder) {
   EXPECT_TRUE(Shuffled(0, 4, 1).empty());
 }
 
-TEST(ShuffledStreamTest, RefusesBadOptions) {
+TEST(ShuffledStreamTest, RejectsBadOptions) {
   EXPECT_THROW(Shuffled(1, 0, 1), c10::ValueError);
   EXPECT_THROW(ShuffledStream<at::Tensor>(nullptr, 1, 1), c10::ValueError);
 }

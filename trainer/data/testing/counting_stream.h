@@ -1,4 +1,4 @@
-// The numbers 0, 1, …, end - 1 as a stream, for tests; without end if it is
+// The numbers 0, 1, …, end - 1 as a stream, for tests; endless if `end` is
 // negative.
 #ifndef TRAINYARD_TRAINER_DATA_TESTING_COUNTING_STREAM_H_
 #define TRAINYARD_TRAINER_DATA_TESTING_COUNTING_STREAM_H_

@@ -1,4 +1,4 @@
-// Makes image files for tests.
+// Encodes image files for tests.
 #ifndef TRAINYARD_TRAINER_DATA_TESTING_TEST_IMAGES_H_
 #define TRAINYARD_TRAINER_DATA_TESTING_TEST_IMAGES_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// An image of which every pixel has the given values.
+// An image whose pixels all have the given values.
 Image PlainImage(size_t height, size_t width, std::vector<uint8_t> pixel);
 
 std::string EncodePngForTest(const Image& image);

@@ -1,9 +1,9 @@
-// Random numbers for the rows of a batch: for row i, [i]. Each row's come from
-// its sample alone (sample_random.h).
+// BatchRandom holds the random numbers for the rows of a batch: element i for
+// row i. They depend on the sample of that row only (sample_random.h).
 //
 //   BatchRandom random = BatchRandomOf(indices, seed, epoch);
 //
-// MapBatches makes them for functions that want them.
+// MapBatches passes them to functions that take them.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_DATA_TRANSFORMS_BATCH_RANDOM_H_
@@ -33,8 +33,8 @@ inline BatchRandom BatchRandomOf(const at::Tensor& indices, uint64_t seed,
   return random;
 }
 
-// Throws, naming the transform, unless `images` is a batch of images (N x … x H
-// x W) with a source of random numbers for each.
+// Throws c10::ValueError with the name of the transform unless `images` is N x
+// … x H x W and `random` has one element per image.
 inline void CheckImages(const char* transform, const at::Tensor& images,
                         const BatchRandom& random) {
   TORCH_CHECK_VALUE(images.defined() && images.dim() >= 3, transform,

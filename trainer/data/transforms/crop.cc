@@ -35,7 +35,7 @@ at::Tensor RandomCrop(const at::Tensor& images,
   const char* from = static_cast<const char*>(in.const_data_ptr());
   char* to = static_cast<char*>(out.data_ptr());
   for (SampleRandom& source : random) {
-    // Of the result's corner, in the image.
+    // The position of the result's corner in the image.
     const int64_t top = source.Below(spare_rows + 1) - options.padding;
     const int64_t left = source.Below(spare_columns + 1) - options.padding;
     const int64_t first = std::max<int64_t>(left, 0);

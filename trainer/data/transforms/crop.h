@@ -1,4 +1,4 @@
-// RandomCrop takes a random part of each image; PadImages adds an edge.
+// RandomCrop cuts a random part out of each image; PadImages adds a border.
 //
 //   images = RandomCrop(images, {.height = 32, .width = 32, .padding = 4},
 //                       random);
@@ -18,19 +18,19 @@
 namespace trainyard {
 
 struct RandomCropOptions {
-  // Of the result. REQUIRES: >= 1, at most the padded image's.
+  // Size of the result. REQUIRES: >= 1, at most the size of the padded image.
   int64_t height = 1;
   int64_t width = 1;
-  // Pixels that are thought around the image first. REQUIRES: >= 0.
+  // Pixels added on each side before cropping. REQUIRES: >= 0.
   int64_t padding = 0;
-  // Their value.
+  // Value of the added pixels.
   double fill = 0.0;
 };
 
 at::Tensor RandomCrop(const at::Tensor& images,
                       const RandomCropOptions& options, BatchRandom& random);
 
-// `pixels` on each side. REQUIRES: pixels >= 0.
+// Adds `pixels` on each side. REQUIRES: pixels >= 0.
 at::Tensor PadImages(const at::Tensor& images, int64_t pixels,
                      double fill = 0.0);
 

@@ -14,7 +14,7 @@ BatchRandom Random(int64_t rows, int64_t epoch = 0) {
   return BatchRandomOf(at::arange(rows), 1, epoch);
 }
 
-TEST(RandomCropTest, EachImageIsAPartOfThePaddedOne) {
+TEST(RandomCropTest, EachCropIsAPartOfThePaddedImage) {
   for (const at::ScalarType type : {at::kByte, at::kFloat}) {
     const at::Tensor images = at::arange(40 * 2 * 5 * 4)
                                   .remainder(200)
@@ -42,7 +42,7 @@ TEST(RandomCropTest, EachImageIsAPartOfThePaddedOne) {
   }
 }
 
-TEST(RandomCropTest, DependsOnTheSampleAlone) {
+TEST(RandomCropTest, DependsOnTheSampleOnly) {
   const at::Tensor images = at::arange(6 * 8 * 8).view({6, 8, 8});
   const RandomCropOptions options{.height = 5, .width = 5};
   BatchRandom all = Random(6), other = Random(6, 1);
@@ -53,7 +53,7 @@ TEST(RandomCropTest, DependsOnTheSampleAlone) {
   EXPECT_FALSE(at::equal(RandomCrop(images, options, other), crops));
 }
 
-TEST(RandomCropTest, ACropMayBeThePaddingAlone) {
+TEST(RandomCropTest, CropMayBePaddingOnly) {
   BatchRandom random = Random(50);
   EXPECT_EQ(
       RandomCrop(at::zeros({50, 1, 1}),
@@ -63,7 +63,7 @@ TEST(RandomCropTest, ACropMayBeThePaddingAlone) {
       49);  // one of the 50 hits the only pixel
 }
 
-TEST(RandomCropTest, RefusesWhatDoesNotFit) {
+TEST(RandomCropTest, RejectsInvalidArguments) {
   BatchRandom two = Random(2);
   const at::Tensor images = at::zeros({2, 4, 4});
   EXPECT_THROW(RandomCrop(images, {.height = 5, .width = 4}, two),

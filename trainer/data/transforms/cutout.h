@@ -1,5 +1,5 @@
-// Cutout blanks a square at a random place of each image; it may reach over the
-// edge.
+// Cutout blanks a square at a random place of each image. The square may reach
+// beyond the border.
 //
 //   images = Cutout(images, {.size = 8}, random);
 //
@@ -16,18 +16,18 @@
 namespace trainyard {
 
 struct CutoutOptions {
-  // Pixels of the square's side. REQUIRES: >= 1.
+  // Side of the square in pixels. REQUIRES: >= 1.
   int64_t size = 8;
   // The value in the square.
   double fill = 0.0;
-  // Of an image to be changed. REQUIRES: in [0, 1].
+  // Probability that an image is changed. REQUIRES: in [0, 1].
   double probability = 1.0;
 };
 
 at::Tensor Cutout(const at::Tensor& images, const CutoutOptions& options,
                   BatchRandom& random);
 
-// A square of `size` pixels around (row, column), as far as it lies in height x
+// The part of a box around (row, column) that lies in an image of height x
 // width.
 struct Box {
   int64_t top = 0, left = 0, height = 0, width = 0;

@@ -30,7 +30,7 @@ TEST(CutoutTest, BlanksASquareInEachImageAndAllPlanes) {
   EXPECT_TRUE(clipped);
 }
 
-TEST(CutoutTest, MayLeaveImagesAlone) {
+TEST(CutoutTest, ProbabilityZeroChangesNothing) {
   const at::Tensor images = at::ones({5, 3, 3});
   BatchRandom random = Random(5);
   EXPECT_TRUE(at::equal(Cutout(images, {.probability = 0}, random), images));

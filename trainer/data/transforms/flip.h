@@ -14,7 +14,7 @@
 namespace trainyard {
 
 struct RandomFlipOptions {
-  // REQUIRES: in [0, 1].
+  // Probability that an image is mirrored. REQUIRES: in [0, 1].
   double probability = 0.5;
   // Top to bottom; otherwise left to right.
   bool vertical = false;

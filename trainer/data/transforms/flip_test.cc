@@ -31,7 +31,7 @@ TEST(RandomFlipTest, MirrorsAboutHalfOfTheImages) {
   }
 }
 
-TEST(RandomFlipTest, ProbabilityMayBeNoneOrAll) {
+TEST(RandomFlipTest, ProbabilityZeroAndOne) {
   const at::Tensor images = at::arange(12).view({2, 2, 3});
   BatchRandom random = Random(2);
   EXPECT_TRUE(

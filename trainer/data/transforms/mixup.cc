@@ -23,7 +23,7 @@ void Check(const char* name, const Example& batch, const MixOptions& options,
                     ": images must be floats; normalise them first");
 }
 
-// `own` share of each row, the rest of the row before it.
+// Share `own` of each row, plus the rest from the row before it.
 at::Tensor Blend(const at::Tensor& rows, const std::vector<float>& own) {
   std::vector<int64_t> shape(static_cast<size_t>(rows.dim()), 1);
   shape[0] = rows.size(0);
@@ -73,7 +73,7 @@ Example Cutmix(const Example& batch, const MixOptions& options,
           .narrow(-1, box.left, box.width);
     };
     part(mixed).copy_(part(other));
-    // Of the pixels, not of what was drawn: the box may be cut at the edge.
+    // The share of the pixels, not the drawn one: the border may cut the box.
     own.push_back(1 - static_cast<float>(box.height * box.width) /
                           static_cast<float>(height * width));
   }

@@ -58,7 +58,7 @@ TEST(CutmixTest, PastesABoxAndSharesTargetsByPixels) {
   EXPECT_EQ(batch.input[5].mean().item<float>(), 5);  // as it was
 }
 
-TEST(MixupTest, RefusesBadOptions) {
+TEST(MixupTest, RejectsBadOptions) {
   BatchRandom random = Random();
   EXPECT_THROW(Mixup(Batch(), {.alpha = 0, .num_classes = kRows}, random),
                c10::ValueError);

@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-// Bytes a thread should have to be worth waking.
+// Bytes per thread below which another thread does not pay.
 constexpr int64_t kGrain = 1 << 16;
 
 // Blocks of a fixed size, which the compiler turns into vector instructions at

@@ -1,5 +1,5 @@
-// Normalize turns images of bytes into floats of about mean 0 and deviation 1,
-// a batch at a time and in one pass over the memory.
+// Normalize converts images of bytes to floats with mean 0 and deviation 1, a
+// batch at a time, in one pass over the memory.
 //
 //   const Normalize normalize({.mean = {0.1307}, .deviation = {0.3081}});
 //   const at::Tensor floats = normalize(bytes);   // N x 28 x 28
@@ -15,8 +15,8 @@
 namespace trainyard {
 
 struct NormalizeOptions {
-  // Per channel, or one for all, in units of max_value. REQUIRES: equally many
-  // of both; deviations above 0.
+  // Per channel, or one for all channels, in units of max_value. REQUIRES: as
+  // many means as deviations; deviations above 0.
   std::vector<double> mean = {0.0};
   std::vector<double> deviation = {1.0};
   // The pixel value that counts as 1. REQUIRES: > 0.

@@ -21,7 +21,7 @@ TEST(NormalizeTest, HeaderExample) {
       1e-6));
 }
 
-TEST(NormalizeTest, ChannelsHaveTheirOwn) {
+TEST(NormalizeTest, ChannelsHaveTheirOwnMeanAndDeviation) {
   const Normalize normalize(
       {.mean = {0.1, 0.2, 0.3}, .deviation = {0.5, 0.6, 0.7}});
   // Large enough for several threads.
@@ -44,7 +44,7 @@ TEST(NormalizeTest, MaxValueOfOneKeepsTheScale) {
                            at::tensor({-0.25f, 0.25f, 0.75f, 1.25f})));
 }
 
-TEST(NormalizeTest, RefusesWhatDoesNotFit) {
+TEST(NormalizeTest, RejectsInvalidArguments) {
   EXPECT_THROW(Normalize({.mean = {}, .deviation = {}}), c10::ValueError);
   EXPECT_THROW(Normalize({.mean = {0, 0}}), c10::ValueError);
   EXPECT_THROW(Normalize({.deviation = {0}}), c10::ValueError);

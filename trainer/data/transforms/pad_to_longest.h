@@ -1,6 +1,5 @@
-// PadToLongest makes one batch of sequences of different lengths: the shorter
-// ones are filled up at the end, and how long each was is kept. For collate
-// functions:
+// PadToLongest makes one batch of sequences of different lengths: it pads the
+// shorter ones at the end and keeps the lengths. For collate functions:
 //
 //   MakeItemDataset<at::Tensor>(size, get, [](std::vector<at::Tensor> items) {
 //     return AnyBatch(PadToLongest(items));
@@ -19,10 +18,10 @@
 namespace trainyard {
 
 struct PadToLongestOptions {
-  // What shorter sequences are filled up with.
+  // Value of the padding.
   double value = 0.0;
-  // The batch's length is rounded up to a multiple of this, for kernels that
-  // like round numbers. REQUIRES: >= 1.
+  // The length of the batch is rounded up to a multiple of this, which some
+  // kernels need to be fast. REQUIRES: >= 1.
   int64_t multiple_of = 1;
 };
 
@@ -37,7 +36,7 @@ struct PaddedSequences {
   at::Tensor Mask() const;
 };
 
-// Sequences are L x …, equal but for L. REQUIRES: at least one.
+// Sequences are L x …, with equal other sizes. REQUIRES: at least one.
 PaddedSequences PadToLongest(const std::vector<at::Tensor>& sequences,
                              const PadToLongestOptions& options = {});
 

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-TEST(PadToLongestTest, FillsUpAndKeepsLengths) {
+TEST(PadToLongestTest, PadsAndKeepsLengths) {
   const PaddedSequences padded = PadToLongest(
       {at::arange(2), at::arange(0), at::arange(3)}, {.value = -1});
   EXPECT_TRUE(at::equal(
@@ -40,7 +40,7 @@ TEST(PadToLongestTest, IsACollateFunction) {
   EXPECT_EQ(batch.As<PaddedSequences>().values.size(1), 4);
 }
 
-TEST(PadToLongestTest, RefusesWhatDoesNotFit) {
+TEST(PadToLongestTest, RejectsInvalidArguments) {
   EXPECT_THROW(PadToLongest({}), c10::ValueError);
   EXPECT_THROW(PadToLongest({at::zeros({})}), c10::ValueError);
   EXPECT_THROW(PadToLongest({at::zeros({2, 3}), at::zeros({2, 4})}),
