@@ -27,6 +27,7 @@ INTERFACES = [
 
 # (target, concrete target of another folder): where one wraps the other.
 WRAPPERS = [
+    ("//callbacks/predictions:epoch_outputs", "//backends:output_collector"),
     ("//callbacks/setup:convert_sync_batch_norm", "//backends:sync_batch_norm"),
     ("//callbacks/recording:track", "//tracking:run_info"),
     ("//callbacks/recording:track", "//tracking/sinks:csv"),
