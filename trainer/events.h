@@ -1,6 +1,6 @@
-// The events of a run, each a struct with what is known at that moment. An event
-// is valid only during the call that receives it. Tensors are on the device:
-// reading one waits for the device, so read only what is needed.
+// The events of a run, each a struct with what is known at that moment. An
+// event is valid only during the call that receives it. Tensors are on the
+// device: reading one waits for the device, so read only what is needed.
 //
 // A callback may record its own values in the history of TrainEpochEnd and
 // EpochEnd. Everything else is const. Every event has the run's clock.

@@ -14,9 +14,9 @@
 // with several optimizers may call step.Backward and step.Update itself, in any
 // order.
 //
-// To change how a step of the loop is done, override its method. To do something
-// between the steps, write a callback. A task that also derives from Callback
-// receives every event before the callbacks do.
+// To change how a step of the loop is done, override its method. To do
+// something between the steps, write a callback. A task that also derives from
+// Callback receives every event before the callbacks do.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TASK_H_
@@ -54,8 +54,8 @@ namespace trainyard {
 struct StepOutput {
   // The mean loss of the batch, a scalar.
   at::Tensor loss;
-  // How many records (or tokens) the means are over. Unset: the batch's size. 0:
-  // the whole batch is masked; its loss and metrics are ignored, and it adds
+  // How many records (or tokens) the means are over. Unset: the batch's size.
+  // 0: the whole batch is masked; its loss and metrics are ignored, and it adds
   // nothing to gradients and means. REQUIRES: >= 0.
   std::optional<double> weight = std::nullopt;
   // Other means over the same records. REQUIRES: the same names in the same
@@ -85,8 +85,8 @@ class StepContext {
                         std::optional<double> weight = std::nullopt) = 0;
 
   // At the end of a window: clips, updates and zeroes the gradients. Otherwise
-  // does nothing. Returns whether the parameters changed. Throws c10::ValueError
-  // for an optimizer that was not added.
+  // does nothing. Returns whether the parameters changed. Throws
+  // c10::ValueError for an optimizer that was not added.
   virtual bool Update(Optimizer& optimizer, const Clip& clip = {}) = 0;
 
   // Steps the optimizer's schedules that step on `on`. The loop steps the other
@@ -171,8 +171,8 @@ class Task {
   void AddModel(std::string name, std::shared_ptr<torch::nn::Module> model);
   void AddModel(std::string name, std::shared_ptr<Model> model);
 
-  // Adds an optimizer, so that schedules find it and checkpoints have its state.
-  // Borrows it. Throws c10::ValueError for a name that is taken.
+  // Adds an optimizer, so that schedules find it and checkpoints have its
+  // state. Borrows it. Throws c10::ValueError for a name that is taken.
   void AddOptimizer(std::string name, Optimizer& optimizer);
 
  private:

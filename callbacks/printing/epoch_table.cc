@@ -34,7 +34,7 @@ size_t WidthOf(const std::string& column) {
   return std::max(column.size(), kMinWidth);
 }
 
-std::string Seconds(double seconds) {
+std::string SecondsText(double seconds) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.1f", seconds);
   return text.data();
@@ -86,7 +86,7 @@ void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   PrintRow(
       std::to_string(e.clock.epoch() + 1) + "/" + std::to_string(num_epochs_),
       values, ReadableCount(samples_per_second_),
-      Seconds(options_.clock() - start_));
+      SecondsText(options_.clock() - start_));
 }
 
 void EpochTable::OnRunEnd(const RunEnd& e, Control&) {

@@ -82,14 +82,13 @@ void Evaluator::Add(std::string name, Loader loader) {
 
 int64_t Evaluator::num_batches() const {
   int64_t batches = 0;
-  for (const Set& set : sets_) batches += set.loader.batches_per_epoch();
+  for (const Set& set : sets_) batches += *set.loader.batches_per_epoch();
   return batches;
 }
 
 void Evaluator::CheckPrefixes() const {
   std::set<std::string> prefixes;
-  for (const OtherWeights* others :
-       parts_.callbacks.FindAll<OtherWeights>()) {
+  for (const OtherWeights* others : parts_.callbacks.FindAll<OtherWeights>()) {
     TORCH_CHECK_VALUE(
         !others->wanted() || prefixes.insert(others->prefix()).second,
         "Train: two callbacks evaluate other weights under the prefix \"",
@@ -128,7 +127,7 @@ void Evaluator::EvaluateSets(const std::string& prefix, const RunClock& clock) {
 Metrics Evaluator::EvaluateSet(const std::string& name, Loader& loader,
                                const RunClock& clock) {
   const at::NoGradGuard no_gradients;
-  int64_t batches = loader.batches_per_epoch();
+  int64_t batches = *loader.batches_per_epoch();
   if (options_.max_batches) batches = std::min(batches, *options_.max_batches);
   parts_.callbacks.Fire(EvalStart{clock, name, batches, parts_.backend});
   const Metrics measured = parts_.task.evaluates_dataset()

@@ -51,10 +51,10 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       loader_(MakeTrainLoader()),
       evaluator_({parts.task, parts.backend, parts.callbacks, &parts.history},
                  {.max_batches = LimitBatches(options.max_eval_batches)}),
-      config_((AddEvalSets(),
-               MakeRunConfig(options, parts.backend,
-                             {.train = loader_.batches_per_epoch(),
-                              .eval = evaluator_.num_batches()}))),
+      config_(
+          (AddEvalSets(), MakeRunConfig(options, parts.backend,
+                                        {.train = *loader_.batches_per_epoch(),
+                                         .eval = evaluator_.num_batches()}))),
       clock_({.grad_accum_steps = config_.grad_accum_steps,
               .num_processes = config_.num_processes,
               .total_batch_size = config_.total_batch_size}),
@@ -68,29 +68,28 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
                      checkpoint_.needs_seconds() || report_.needs_seconds()) {
   evaluator_.CheckPrefixes();
   if (options_.handle_signals) cancellation_.emplace();
-  if (!options_.checkpoint.directory.empty()) {
+  if (options_.checkpoint.enabled()) {
     checkpoints_.emplace(options_.checkpoint, parts_.backend);
   }
-  AddSchedules();
+  AddSchedules(config_.max_updates);
   for (const NamedOptimizer& item : parts_.optimizers) {
     item.optimizer->ZeroGrad();
   }
   // The means are read on all ranks, also for a listener on one of them.
   reports_heard_ =
-      !options_.report.never() && parts_.backend.collectives().Any(
-                                      parts_.callbacks.Hears<Report>());
+      !options_.report.never() &&
+      parts_.backend.collectives().Any(parts_.callbacks.Hears<Report>());
   RegisterState();
   if (options_.reset_history) parts_.history.Reset();
   parts_.control.Reset();
 }
 
 Loader TrainingRun::MakeTrainLoader() const {
-  return parts_.task.TrainLoader(
-      {.data = options_.data,
-       .batch_size = MicroBatchOf(options_).size,
-       .seed = options_.seed,
-       .rank = parts_.backend.rank(),
-       .num_ranks = parts_.backend.num_processes()});
+  return parts_.task.TrainLoader({.data = options_.data,
+                                  .batch_size = MicroBatchOf(options_).size,
+                                  .seed = options_.seed,
+                                  .rank = parts_.backend.rank(),
+                                  .num_ranks = parts_.backend.num_processes()});
 }
 
 void TrainingRun::AddEvalSets() {
@@ -122,12 +121,14 @@ Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
                                   name + "\"; there is" + names);
 }
 
-void TrainingRun::AddSchedules() {
-  const RunLength length{.num_epochs = config_.num_epochs,
-                         .updates_per_epoch = config_.updates_per_epoch,
-                         .total_updates = config_.max_updates,
-                         .batches_per_epoch = config_.batches_per_epoch,
-                         .eval_batches = config_.eval_batches};
+void TrainingRun::AddSchedules(int64_t total_updates) {
+  const int64_t per_epoch = config_.updates_per_epoch;
+  const RunLength length{
+      .num_epochs = (total_updates + per_epoch - 1) / per_epoch,
+      .updates_per_epoch = per_epoch,
+      .total_updates = total_updates,
+      .batches_per_epoch = config_.batches_per_epoch,
+      .eval_batches = config_.eval_batches};
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
   for (const FieldSchedule& item : options_.schedules) {
     schedules_.Add(item, FindOptimizer(item.optimizer), length);
@@ -167,8 +168,7 @@ void TrainingRun::RunEpochs() {
   if (finished) {
     message_ = "the checkpoint is from a finished run; nothing left to train";
   }
-  parts_.callbacks.Fire(
-      RunStart{config_, clock_, resumed_, parts_.backend});
+  parts_.callbacks.Fire(RunStart{config_, clock_, resumed_, parts_.backend});
   // The checkpoint may have been saved between two due actions. After the last
   // batch of an epoch, before its end, nothing is due.
   const bool between_steps =
@@ -187,7 +187,7 @@ int64_t TrainingRun::EpochBatchesLeft() const {
   const int64_t done = clock_.epoch_batches();
   const int64_t accum = clock_.grad_accum_steps();
   const int64_t updates_left = config_.max_updates - clock_.updates();
-  return std::min({loader_.batches_left(), config_.batches_per_epoch - done,
+  return std::min({*loader_.batches_left(), config_.batches_per_epoch - done,
                    updates_left * accum - done % accum});
 }
 
