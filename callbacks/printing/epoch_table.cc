@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "callbacks/printing/prints_here.h"
 #include "callbacks/printing/readable.h"
 
 namespace trainyard {
@@ -52,6 +53,7 @@ EpochTable::EpochTable(EpochTableOptions options)
 }
 
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
+  prints_ = PrintsHere(e.backend, options_.every_rank);
   num_epochs_ = e.config.num_epochs;
   columns_.clear();
   header_printed_ = false;
@@ -108,6 +110,7 @@ void EpochTable::Widen(const Metrics& values) {
 
 void EpochTable::PrintRow(const std::string& epoch, const Metrics& values,
                           const std::string& rate, const std::string& seconds) {
+  if (!prints_) return;
   std::string row = RightAligned(epoch, 5);
   for (const std::string& column : columns_) {
     const auto value = values.find(column);
@@ -123,12 +126,13 @@ void EpochTable::PrintRow(const std::string& epoch, const Metrics& values,
 }
 
 void EpochTable::PrintHeader() {
+  header_printed_ = true;
+  if (!prints_) return;
   std::string header = "epoch";
   for (const std::string& column : columns_) {
     header += "  " + RightAligned(column, WidthOf(column));
   }
   std::fprintf(options_.output, "%s  samples/s  seconds\n", header.c_str());
-  header_printed_ = true;
 }
 
 }  // namespace trainyard

@@ -13,6 +13,9 @@
 // complete epoch get a row named "end". ProgressBar clears its line before a
 // row is printed.
 //
+// With several ranks it prints on local rank 0 of each machine only, unless
+// `every_rank` is set.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
 #define TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
@@ -34,6 +37,8 @@ struct EpochTableOptions {
   // Borrowed.
   std::FILE* output = stdout;
   SecondsClock clock = SteadySeconds;
+  // Prints on every rank, and not only on local rank 0 of each machine.
+  bool every_rank = false;
 };
 
 class EpochTable final : public Callback {
@@ -61,6 +66,7 @@ class EpochTable final : public Callback {
   void PrintHeader();
 
   EpochTableOptions options_;
+  bool prints_ = true;
   int64_t num_epochs_ = 0;
   std::vector<std::string> columns_;
   bool header_printed_ = false;

@@ -40,6 +40,9 @@ struct ProgressDisplayOptions {
   // Elsewhere: the least number of seconds between two lines of a pass. A pass
   // has at most ten lines, and always the last. REQUIRES: >= 0.
   double line_seconds = 10;
+  // Of a ProgressBar: shows it on every rank, and not only on local rank 0 of
+  // each machine.
+  bool every_rank = false;
   SecondsClock clock = SteadySeconds;
 };
 
