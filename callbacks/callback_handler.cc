@@ -24,7 +24,8 @@ std::string CallbackHandler::TypeName(const std::type_info& type) {
   return c10::demangle(type.name());
 }
 
-void CallbackHandler::Register(Callback& callback, const AddOptions& options) {
+void CallbackHandler::Register(Callback& callback, Stateful* stateful,
+                               const AddOptions& options) {
   for (const Callback* other : callbacks_) {
     if (other == &callback || (options.duplicates == Duplicates::kReject &&
                                typeid(*other) == typeid(callback))) {
@@ -34,6 +35,7 @@ void CallbackHandler::Register(Callback& callback, const AddOptions& options) {
     }
   }
   callbacks_.push_back(&callback);
+  stateful_.push_back(stateful);
   InsertByPriority(by_priority_,
                    {.callback = &callback,
                     .priority = options.priority.value_or(callback.priority()),
@@ -55,12 +57,12 @@ std::exception_ptr CallbackHandler::FireToAll(const RunEnd& event) {
 std::map<std::string, Stateful*> CallbackHandler::StatefulCallbacks() const {
   std::map<std::string, Stateful*> found;
   std::map<std::string, int> count;
-  for (Callback* callback : callbacks_) {
-    const int number = ++count[callback->name()];
-    if (auto* stateful = dynamic_cast<Stateful*>(callback)) {
-      found[callback->name() +
-            (number == 1 ? "" : "#" + std::to_string(number))] = stateful;
-    }
+  for (size_t i = 0; i < callbacks_.size(); ++i) {
+    const std::string name = callbacks_[i]->name();
+    const int number = ++count[name];
+    if (stateful_[i] == nullptr) continue;
+    found[name + (number == 1 ? "" : "#" + std::to_string(number))] =
+        stateful_[i];
   }
   return found;
 }

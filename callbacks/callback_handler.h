@@ -3,7 +3,7 @@
 //   CallbackHandler handler(control);
 //   handler.Add(stopper);          // a variable is borrowed: it must live on
 //   handler.Add(ProgressBar());    // a temporary is kept
-//   handler.Fire(StepEnd{state, batch, output});
+//   handler.Fire(StepEnd{clock, batch, output});
 //
 // Each event goes only to the callbacks that override its hook, by priority,
 // then in the order they were added. A callback that throws ends the Fire with
@@ -65,13 +65,17 @@ struct AddOptions {
 
 class CallbackHandler {
  public:
-  explicit CallbackHandler(Control& control) : control_(control) {}
+  // The control leads to this handler from now on.
+  explicit CallbackHandler(Control& control) : control_(control) {
+    control_.set_callbacks(this);
+  }
+  ~CallbackHandler() { control_.set_callbacks(nullptr); }
 
   CallbackHandler(const CallbackHandler&) = delete;
   CallbackHandler& operator=(const CallbackHandler&) = delete;
 
-  // What the callbacks have asked for.
-  const Control& control() const { return control_; }
+  // What the callbacks have requested.
+  Control& control() const { return control_; }
 
   // Adds a callback and returns it.
   template <class T>
@@ -81,11 +85,11 @@ class CallbackHandler {
     Class* added;
     if constexpr (std::is_lvalue_reference_v<T>) {
       added = &callback;
-      Register(*added, options);
+      Register(*added, StatefulOf(*added), options);
     } else {
       auto kept = std::make_unique<Class>(std::forward<T>(callback));
       added = kept.get();
-      Register(*added, options);
+      Register(*added, StatefulOf(*added), options);
       kept_.push_back(std::move(kept));
     }
     Subscribe(*added, options, std::make_index_sequence<kNumEvents>());
@@ -123,6 +127,12 @@ class CallbackHandler {
     }
   }
 
+  // Fires InitEnd when it is called for the first time, and then never again:
+  // callbacks are added after a trainer was constructed.
+  void FireInitEnd() {
+    if (!std::exchange(init_end_fired_, true)) Fire(InitEnd{});
+  }
+
   // As Fire, but every callback is called, whatever the ones before it threw.
   // Returns the first exception, or null.
   std::exception_ptr FireToAll(const RunEnd& event);
@@ -142,6 +152,16 @@ class CallbackHandler {
     std::vector<T*> all;
     for (Callback* callback : callbacks_) {
       if (auto* found = dynamic_cast<T*>(callback)) all.push_back(found);
+    }
+    return all;
+  }
+
+  // All callbacks of class T, by priority, then in the order of adding.
+  template <class T>
+  std::vector<T*> FindAllByPriority() const {
+    std::vector<T*> all;
+    for (const Added& added : by_priority_) {
+      if (auto* found = dynamic_cast<T*>(added.callback)) all.push_back(found);
     }
     return all;
   }
@@ -176,7 +196,20 @@ class CallbackHandler {
     using Type = std::tuple<std::vector<Subscriber<Event>>...>;
   };
 
-  void Register(Callback& callback, const AddOptions& options);
+  template <class T>
+  static Stateful* StatefulOf(T& callback) {
+    if constexpr (std::is_base_of_v<Stateful, T>) {
+      return &callback;
+    } else if constexpr (std::is_final_v<T>) {
+      return nullptr;
+    } else {
+      // Known by a base class only: a derived class may have state.
+      return dynamic_cast<Stateful*>(&callback);
+    }
+  }
+
+  void Register(Callback& callback, Stateful* stateful,
+                const AddOptions& options);
   static std::string TypeName(const std::type_info& type);
 
   template <class T, size_t... kEvents>
@@ -243,8 +276,11 @@ class CallbackHandler {
   }
 
   Control& control_;
+  bool init_end_fired_ = false;
   // In the order of adding.
   std::vector<Callback*> callbacks_;
+  // Of the same callback, or null.
+  std::vector<Stateful*> stateful_;
   std::vector<Added> by_priority_;
   std::vector<std::unique_ptr<Callback>> kept_;
   SubscriberLists<Events>::Type subscribers_;

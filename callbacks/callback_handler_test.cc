@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "callbacks/testing/fake_run.h"
 #include "tracking/run_history.h"
 
 namespace trainyard {
@@ -59,10 +60,12 @@ class Barista final : public Callback, public Handles<CoffeeBreak> {
 
 class CallbackHandlerTest : public ::testing::Test {
  protected:
-  RunStart run_start() { return {config_, state_}; }
+  RunStart run_start() {
+    return {config_, clock_, /*resumed=*/false, FakeBackend()};
+  }
 
   RunConfig config_;
-  StepState state_;
+  RunClock clock_;
   Control control_;
   CallbackHandler handler_{control_};
   Log log_;
@@ -124,7 +127,7 @@ TEST_F(CallbackHandlerTest, BorrowsVariablesAndKeepsTemporaries) {
   Recorder borrowed(log_, "borrowed");
   EXPECT_EQ(&handler_.Add(borrowed), &borrowed);
   handler_.Add(Recorder(log_, "kept"), {.duplicates = Duplicates::kAllow});
-  handler_.Fire(EpochStart{config_, state_, 3});
+  handler_.Fire(EpochStart{config_, clock_, 3});
   EXPECT_THAT(log_, ElementsAre("borrowed:epoch", "kept:epoch"));
 }
 
@@ -165,7 +168,7 @@ TEST_F(CallbackHandlerTest, FireToAllReachesEveryoneAndReturnsTheFirstError) {
   const std::string message;
   const InMemoryRunHistory history;
   const std::exception_ptr error = handler_.FireToAll(
-      RunEnd{state_, history, RunEnding::kFinished, message});
+      RunEnd{clock_, history, RunEnding::kFinished, message});
   EXPECT_EQ(ended, 1);
   EXPECT_THROW(std::rethrow_exception(error), CallbackError);
 }

@@ -68,11 +68,11 @@ TEST(SaveBestDdpTest, OneWritesAndAllHaveTheBest) {
   const std::string folder = NewFolder("best");
   LineRig rig(/*lr=*/0.1, &Ddp());
   auto& best = rig.trainer().Add(SaveBest(
-      rig.trainer().task().State(), {.directory = folder, .backend = &Ddp()}));
+      rig.trainer().task().NamedTensors(), {.directory = folder}));
   // Worse again after the second epoch, and different on each process.
   at::Tensor kept;
   rig.trainer().Add(On<EpochEnd>([&](const EpochEnd& e, Control&) {
-                      if (e.state.epoch != 1) return;
+                      if (e.clock.epoch() != 1) return;
                       kept = rig.weight();
                       rig.optimizer().Field(0, "lr") = 100;
                     }),
@@ -91,8 +91,8 @@ TEST(SaveBestDdpTest, AFailureOfTheFirstEndsAll) {
   if (Ddp().rank() == 0) std::ofstream(file) << "not a folder";
   Ddp().collectives().Barrier();
   LineRig rig(/*lr=*/0.1, &Ddp());
-  rig.trainer().Add(SaveBest(rig.trainer().task().State(),
-                             {.directory = file, .backend = &Ddp()}));
+  rig.trainer().Add(SaveBest(rig.trainer().task().NamedTensors(),
+                             {.directory = file}));
   EXPECT_THROW(rig.trainer().Train(Options()), std::exception);
 }
 
@@ -104,13 +104,13 @@ TEST(ModelEmaDdpTest, AllHaveTheBestAverages) {
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, Ddp());
   ModelEma& ema = trainer.Add(ModelEma(*model, {.decay = {.decay = 0.5}}));
   trainer.Add(SaveBest(
-      trainer.task().State(),
-      {.directory = folder, .metric = "ema_eval_loss", .backend = &Ddp()}));
+      trainer.task().NamedTensors(),
+      {.directory = folder, .metric = "ema_eval_loss"}));
   trainer.Train(Options());
   const std::vector<double> losses = trainer.history().Values("ema_eval_loss");
   EXPECT_EQ(losses.size(), 3);
   EXPECT_TRUE(SameOnAll(at::tensor(losses, at::kDouble)));
-  const at::Tensor average = ema.ema().State()[1].tensor;  // "weight"
+  const at::Tensor average = ema.ema().NamedTensors()[1].tensor;  // "weight"
   EXPECT_TRUE(SameOnAll(average));
   EXPECT_TRUE(at::equal(model["weight"], average));
 }
@@ -136,7 +136,7 @@ TEST(PredictionsDdpTest, EachRecordOnceInTheDatasetsOrder) {
   for (const int64_t size : {13, 3}) {
     LineRig shared(/*lr=*/0.1, &Ddp()), alone;
     shared.trainer().Add(
-        PredictionsToFile({.path = folder + "/shared.csv", .backend = &Ddp()}));
+        PredictionsToFile({.path = folder + "/shared.csv"}));
     shared.trainer().Evaluate(LinePoints(size), 2);
     Ddp().collectives().Barrier();
     const std::string mine =
@@ -153,18 +153,12 @@ TEST(PredictionsDdpTest, EachRecordOnceInTheDatasetsOrder) {
   }
 }
 
-TEST(PredictionsDdpTest, NeedsTheBackend) {
-  LineRig rig(/*lr=*/0.1, &Ddp());
-  rig.trainer().Add(PredictionsToFile({.path = "never.csv"}));
-  EXPECT_ANY_THROW(rig.trainer().Evaluate(LinePoints(13), 2));
-}
-
 TEST(LearningRateFinderDdpTest, AllMeasureTheSame) {
   LineRig rig(/*lr=*/0.1, &Ddp());
   const at::Tensor weight = rig.weight();
   auto& finder = rig.trainer().Add(LearningRateFinder(
-      rig.optimizer(), rig.trainer().task().State(),
-      {.curve = {.min_lr = 1e-4, .updates = 30}, .backend = &Ddp()}));
+      rig.optimizer(), rig.trainer().task().NamedTensors(),
+      {.min_lr = 1e-4, .updates = 30}));
   TrainOptions options = Options();
   options.num_epochs = 100;
   rig.trainer().Train(options);

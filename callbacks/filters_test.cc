@@ -26,10 +26,10 @@ std::string Heard(Filter filter) {
   CallbackHandler handler(control);
   Counter counter;
   handler.Add(counter, {.filter = std::move(filter)});
-  const StepState state;
+  const RunClock clock;
   for (int turn = 0; turn < 3; ++turn) {
     handler.Fire(InitEnd{});
-    for (int i = 0; i < 2; ++i) handler.Fire(GradientsReady{.state = state});
+    for (int i = 0; i < 2; ++i) handler.Fire(GradientsReady{.clock = clock});
   }
   return counter.seen;
 }

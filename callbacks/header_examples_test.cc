@@ -99,7 +99,8 @@ TEST(HeaderExamplesTest, EachCallbackIsAdded) {
   int64_t steps = 0;
   On<StepEnd> count([&](const StepEnd&, Control&) { ++steps; });
   trainer.Add(count);
-  EXPECT_NE(trainer.DescribeCallbacks().find("MaxDuration"), std::string::npos);
+  EXPECT_NE(trainer.callbacks().Describe().find("MaxDuration"),
+            std::string::npos);
 }
 
 TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
@@ -127,7 +128,7 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
   UseSyncBatchNorm(*net, backend->collectives());
   Platform my_platform;
   auto& finder =
-      trainer.Add(LearningRateFinder(optimizer, trainer.task().State()));
+      trainer.Add(LearningRateFinder(optimizer, trainer.task().NamedTensors()));
   trainer.Train({.data = train, .num_epochs = 100});
   std::cout << finder.curve().Table();
   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
@@ -149,10 +150,10 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
                .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}}});
   trainer.Add(track);
   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
-  trainer.Add(SaveBest(trainer.task().State(), {.directory = "runs/first/best",
+  trainer.Add(SaveBest(trainer.task().NamedTensors(), {.directory = "runs/first/best",
                                                 .metric = "ema_eval_loss"}));
   trainer.Add(
-      SaveBest(trainer.task().State(), {.directory = "runs/first/best"}));
+      SaveBest(trainer.task().NamedTensors(), {.directory = "runs/first/best"}));
   WeightsFolder folder("runs/first/best");
   absl::Status written = folder.Write(1200, weights, {{"epoch", "3"}});
   absl::StatusOr<std::vector<NamedTensor>> read = folder.Read(1200);
@@ -161,23 +162,23 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
 TEST(HeaderExamplesTest, AHandlerBorrowsAndKeeps) {
   Control control;
   PrintLoss stopper;
-  const StepState state;
+  const RunClock clock;
   const AnyBatch batch(Example{at::ones({1}), at::ones({1})});
   const StepOutput output;
   CallbackHandler handler(control);
   handler.Add(stopper);
   handler.Add(ProgressBar());
-  handler.Fire(StepEnd{state, batch, output});
+  handler.Fire(StepEnd{clock, batch, output});
 }
 
 TEST(HeaderExamplesTest, ValuesAreFoundAndJudged) {
-  const StepState state;
+  const RunClock clock;
   InMemoryRunHistory history;
   history.Update("eval_loss", 0.5);
   const Metrics measured = {{"eval_loss", 0.5}};
   const std::string name = "eval";
-  const EvalEnd eval_end{state, name, measured};
-  const EpochEnd epoch_end{state, history}, e = epoch_end;
+  const EvalEnd eval_end{clock, name, measured};
+  const EpochEnd epoch_end{clock, history}, e = epoch_end;
   MetricWatch watch("HeaderExamples", "eval_loss");
   if (const std::optional<double> value = watch.Take(eval_end)) {
     Judge(*value);

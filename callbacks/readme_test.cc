@@ -44,14 +44,14 @@ TEST(ReadmeTest, AFakeRun) {
   FakeRun run({.num_epochs = 3});
   run.Add(EarlyStopping({.patience = 1}));
   EXPECT_EQ(run.Play(), RunEnding::kStopped);
-  EXPECT_EQ(run.state().epoch, 2);
+  EXPECT_EQ(run.clock().epoch(), 2);
 }
 
 TEST(ReadmeTest, AFunctionWithAFilter) {
   FakeRun trainer({.batch_size = 8});
   std::vector<int64_t> samples;
   trainer.Add(On<StepEnd>([&](const StepEnd& e, Control&) {
-                samples.push_back(e.state.samples_seen);
+                samples.push_back(e.clock.samples());
               }),
               {.filter = EveryNth(4)});
   trainer.Play();

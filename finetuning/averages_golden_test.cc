@@ -62,7 +62,7 @@ class Moving {
 // w, then m.
 std::vector<double> Values(const ModelAverage& average) {
   std::vector<double> values;
-  const std::vector<NamedTensor> state = average.State();
+  const std::vector<NamedTensor> state = average.NamedTensors();
   for (const size_t i : {1, 0}) {
     for (int64_t k = 0; k < state[i].tensor.numel(); ++k) {
       values.push_back(state[i].tensor[k].item<double>());

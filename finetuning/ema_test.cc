@@ -19,7 +19,7 @@ TestSequential Model() {
 }
 
 at::Tensor Find(const Ema& ema, const std::string& name) {
-  for (const NamedTensor& item : ema.State()) {
+  for (const NamedTensor& item : ema.NamedTensors()) {
     if (item.name == name) return item.tensor;
   }
   return {};
@@ -115,7 +115,7 @@ TEST(EmaTest, StateGoesOnAsIfNeverStopped) {
   ema.Update();
   resumed.Update();
   EXPECT_EQ(resumed.updates(), 4);
-  for (const NamedTensor& item : ema.State()) {
+  for (const NamedTensor& item : ema.NamedTensors()) {
     EXPECT_TRUE(at::equal(Find(resumed, item.name), item.tensor)) << item.name;
   }
 }
@@ -137,7 +137,7 @@ TEST(EmaTest, LivesOnADeviceOfItsOwn) {
   TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5}, at::Device(at::kMeta));
   ema.Update();
-  for (const NamedTensor& item : ema.State()) {
+  for (const NamedTensor& item : ema.NamedTensors()) {
     EXPECT_EQ(item.tensor.device(), at::Device(at::kMeta)) << item.name;
   }
   EXPECT_TRUE(model->named_parameters()["0.weight"].is_cpu());

@@ -101,7 +101,7 @@ void ModelAverage::Reset() {
   updates_ = 0;
 }
 
-std::vector<NamedTensor> ModelAverage::State() const {
+std::vector<NamedTensor> ModelAverage::NamedTensors() const {
   std::vector<NamedTensor> state;
   for (size_t i = 0; i < names_.size(); ++i) {
     state.push_back({names_[i], average_[i]});

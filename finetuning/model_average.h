@@ -54,7 +54,7 @@ class ModelAverage : public Stateful {
   int64_t updates() const { return updates_; }
 
   // The averages under the model's own names, in name order. Shares memory.
-  std::vector<NamedTensor> State() const;
+  std::vector<NamedTensor> NamedTensors() const;
 
   // The averages and the number of updates. Loading throws, and changes
   // nothing, if the model's names or shapes are others.

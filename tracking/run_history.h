@@ -45,6 +45,9 @@ class RunHistory {
 
   // Forgets values and epochs; the prefix stays.
   virtual void Reset() = 0;
+
+  // What a checkpoint saves of it. Null: nothing.
+  virtual Stateful* state() { return nullptr; }
 };
 
 class InMemoryRunHistory final : public RunHistory, public Stateful {
@@ -59,6 +62,7 @@ class InMemoryRunHistory final : public RunHistory, public Stateful {
   double Latest(const std::string& name) const override;
   void Reset() override;
 
+  Stateful* state() override { return this; }
   // Epoch and values; the prefix is whoever set it to restore.
   State SaveState() const override;
   void LoadState(const State& state) override;

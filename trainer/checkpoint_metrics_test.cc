@@ -46,7 +46,7 @@ TEST_F(CheckpointMetricsTest, AreThoseOfTheWeightsThatAreSaved) {
   LineRig rig;
   std::map<int64_t, double> measured;
   rig.trainer().Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
-    measured[e.state.optimizer_step] = e.metrics.at("eval_loss");
+    measured[e.clock.updates()] = e.metrics.at("eval_loss");
   }));
   rig.trainer().Train(Options({.last = 0}));
   int with_metrics = 0;
@@ -66,7 +66,7 @@ TEST_F(CheckpointMetricsTest, AreThoseOfTheWeightsThatAreSaved) {
 TEST_F(CheckpointMetricsTest, TheBestIsKeptAndNotOneSavedLater) {
   LineRig rig;
   rig.trainer().Add(On<UpdateEnd>([&](const UpdateEnd& e, Control&) {
-    if (e.state.optimizer_step == 10) rig.optimizer().Field(0, "lr") = 10;
+    if (e.clock.updates() == 10) rig.optimizer().Field(0, "lr") = 10;
   }));
   rig.trainer().Train(Options({.last = 1, .best = 1, .metric = "eval_loss"}));
   std::vector<int64_t> steps;

@@ -1,4 +1,5 @@
-// Where and when a run saves itself, and whether it goes on from there.
+// CheckpointOptions says where and when a run saves checkpoints; Resume, whether
+// it resumes from one.
 //
 //   trainer.Train({.data = train,
 //                  .checkpoint = {.directory = "run",
@@ -19,30 +20,32 @@ namespace trainyard {
 struct CheckpointOptions {
   enum class Failure { kThrow, kWarn };
 
-  // Made if it is not there. Empty: nothing is saved.
+  // Created if it does not exist. Empty: nothing is saved.
   std::string directory = {};
-  // Whether each node saves a checkpoint of its own, complete by itself, for
-  // nodes that share no disk. A run resumes from the newest that all nodes
-  // have. False: all processes must see the same folder.
+  // For nodes that share no disk: each node saves a complete checkpoint of its
+  // own, and a run resumes from the newest that all nodes have. False: all ranks
+  // must see the same directory.
   bool save_per_node = false;
-  // A run that ends, but for an error, saves itself once more at its end.
+  // How often to save. A run that ends without an error saves once more.
   Period every = Every(Epochs(1));
-  // What stays when a new one has been saved. Only checkpoints that fall on an
-  // evaluation have metrics: to keep the best, let `every` and
-  // TrainOptions::evaluate be the same.
+  // Which checkpoints to keep when a new one is saved. Only a checkpoint right
+  // after an evaluation has metrics: to keep the best, evaluate and save at the
+  // same times.
   RetentionOptions keep = {};
-  // Writes while training goes on, from a copy of the state. False: training
-  // waits for the disk.
+  // Writes a copy of the state in the background while training continues.
+  // False: training waits for the disk.
   bool asynchronous = true;
-  // Whether a save that fails (a full disk) ends the run.
+  // What to do if a save fails, e.g. on a full disk: end the run, or log.
   Failure on_failure = Failure::kThrow;
 };
 
 enum class Resume {
-  // Starts anew. An error if the folder has checkpoints already: they would be
-  // lost to the new ones.
+  // Starts from the beginning. An error if the directory has checkpoints: the
+  // new ones would replace them.
   kNever,
+  // Resumes if there is a checkpoint, otherwise starts from the beginning.
   kIfPresent,
+  // Resumes. An error if there is no checkpoint.
   kRequired
 };
 

@@ -1,26 +1,25 @@
-// The moments of a run, each a struct that holds what is known then. An event
-// is valid only during the call that receives it. Tensors are passed as they
-// are, still on the device: reading one waits for the device, so read only what
-// is needed.
+// The events of a run, each a struct with what is known at that moment. An event
+// is valid only during the call that receives it. Tensors are on the device:
+// reading one waits for the device, so read only what is needed.
 //
-// The history of an epoch's end takes what a callback has measured in it; all
-// else is const.
+// A callback may record its own values in the history of TrainEpochEnd and
+// EpochEnd. Everything else is const. Every event has the run's clock.
 //
 // The loop fires them in this order (indented: once per turn of the loop above
 // it):
 //
 //   InitEnd
-//   CheckpointLoaded, if the run goes on from one
+//   CheckpointLoaded, if the run is resumed
 //   RunStart
 //     EpochStart
 //       StepStart, ForwardEnd, LossEnd, BackwardEnd
-//         at a window's end: GradientsReady, UpdateEnd
+//         at the end of a window: GradientsReady, UpdateEnd
 //       StepEnd
-//       what is due: evaluation, CheckpointSaved, Report
+//       if due or requested: evaluation, CheckpointSaved, Report
 //     TrainEpochEnd
 //     EvalStart, (EvalStepStart, EvalStepEnd)*, EvalEnd      per evaluation set
 //     EpochEnd
-//     what is due at an epoch's end: CheckpointSaved, Report
+//     if due at the end of an epoch: CheckpointSaved, Report
 //   Stop or Cancel, if one of them ends the run
 //   RunEnd                                                    always
 #ifndef TRAINYARD_TRAINER_EVENTS_H_
@@ -30,8 +29,8 @@
 #include <map>
 #include <string>
 
+#include "trainer/run_clock.h"
 #include "trainer/run_config.h"
-#include "trainer/step_state.h"
 
 namespace at {
 class Tensor;
@@ -40,6 +39,7 @@ class Tensor;
 namespace trainyard {
 
 class AnyBatch;
+class Backend;
 class RunHistory;
 struct StepOutput;
 
@@ -49,136 +49,148 @@ enum class RunEnding { kFinished, kStopped, kCancelled, kError };
 // By metric name, in name order.
 using Metrics = std::map<std::string, double>;
 
-// The trainer is built; nothing has run.
+// The trainer is complete, and its first run or evaluation starts.
 struct InitEnd {};
 
 struct RunStart {
   const RunConfig& config;
-  const StepState& state;
+  const RunClock& clock;
+  // Whether the run continues from a checkpoint. The callbacks that have state
+  // have loaded it.
+  bool resumed;
+  // The device and the ranks that train together: which one this is, of how
+  // many, and collectives to exchange tensors. Lives as long as the run.
+  Backend& backend;
 };
 
 struct EpochStart {
   const RunConfig& config;
-  const StepState& state;
-  // Batches this epoch will have, unless the run ends before.
+  const RunClock& clock;
+  // Batches that this epoch will have, unless the run ends before.
   int64_t num_batches;
 };
 
 struct StepStart {
-  const StepState& state;
+  const RunClock& clock;
   const AnyBatch& batch;
 };
 
-// The model's outputs are there, the loss is not.
+// The model's outputs are computed, the loss is not.
 struct ForwardEnd {
-  const StepState& state;
+  const RunClock& clock;
   const AnyBatch& batch;
   const at::Tensor& outputs;
 };
 
-// The loss is there, the gradients are not.
+// The loss is computed, the gradients are not.
 struct LossEnd {
-  const StepState& state;
+  const RunClock& clock;
   const AnyBatch& batch;
   const StepOutput& output;
 };
 
 struct BackwardEnd {
-  const StepState& state;
+  const RunClock& clock;
   const StepOutput& output;
 };
 
-// Gradients of the whole window, averaged over ranks and not yet clipped.
+// The gradients of the whole window, averaged over ranks, are not yet clipped.
 struct GradientsReady {
-  const StepState& state;
-  // What the update will divide them by, for windows of unequal batches.
+  const RunClock& clock;
+  // The update will divide them by this: not 1 if batches weigh differently.
   double divisor = 1;
 };
 
 struct UpdateEnd {
-  const StepState& state;
-  // False when a gradient scaler skipped the update.
+  const RunClock& clock;
+  // False if a gradient scaler skipped the update.
   bool updated;
 };
 
 struct StepEnd {
-  const StepState& state;
+  const RunClock& clock;
   const AnyBatch& batch;
   const StepOutput& output;
 };
 
 // The epoch's training metrics are in the history.
 struct TrainEpochEnd {
-  const StepState& state;
+  const RunClock& clock;
   RunHistory& history;
 };
 
 struct EvalStart {
-  const StepState& state;
+  const RunClock& clock;
   // Name of the evaluation set; metrics are recorded as `<name>_<metric>`.
   const std::string& name;
   int64_t num_batches;
+  // As in RunStart. An evaluation outside of a run has it, too.
+  Backend& backend;
 };
 
 struct EvalStepStart {
-  const StepState& state;
+  const RunClock& clock;
   const AnyBatch& batch;
+  // Of this evaluation, from 0.
+  int64_t batch_idx;
 };
 
 struct EvalStepEnd {
-  const StepState& state;
+  const RunClock& clock;
   const AnyBatch& batch;
   const StepOutput& output;
+  // Of this evaluation, from 0.
+  int64_t batch_idx;
 };
 
 // The evaluation's metrics are in the history.
 struct EvalEnd {
-  const StepState& state;
+  const RunClock& clock;
   const std::string& name;
   // With the set's name as prefix, e.g. "eval_loss".
   const Metrics& metrics;
 };
 
 struct EpochEnd {
-  const StepState& state;
+  const RunClock& clock;
   RunHistory& history;
 };
 
-// A checkpoint is safe on the disk, or is being written in the background.
+// A checkpoint is on the disk, or is being written in the background.
 struct CheckpointSaved {
-  const StepState& state;
+  const RunClock& clock;
   const std::string& path;
 };
 
-// The run goes on from this checkpoint; all parts have their state.
+// The run resumes from this checkpoint; all parts have loaded their state.
 struct CheckpointLoaded {
-  const StepState& state;
+  const RunClock& clock;
   const std::string& path;
 };
 
 // Means of the training metrics since the last report, e.g. "train_loss".
 struct Report {
-  const StepState& state;
+  const RunClock& clock;
   const Metrics& metrics;
 };
 
-// A requested stop was taken up.
+// The run ends because a stop was requested.
 struct Stop {
-  const StepState& state;
+  const RunClock& clock;
   const std::string& reason;
 };
 
-// SIGINT or SIGTERM was taken up.
+// The run ends because of SIGINT or SIGTERM.
 struct Cancel {
-  const StepState& state;
+  const RunClock& clock;
   const std::string& reason;
 };
 
 struct RunEnd {
-  const StepState& state;
+  const RunClock& clock;
   const RunHistory& history;
   RunEnding ending;
-  // The reason of a stop or cancel, or the error's message.
+  // The reason of a stop, the name of a signal, or the message of an error.
   const std::string& message;
 };
 

@@ -19,6 +19,7 @@
 #include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/error_message.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/clock_at.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
@@ -131,9 +132,9 @@ class ResumeTest : public ::testing::Test {
     StepCounter counter(stop_at);
     trainer.Add(counter);
     Outcome outcome{.result = trainer.Train(options)};
-    std::vector<NamedTensor> all = trainer.task().State();
+    std::vector<NamedTensor> all = trainer.task().NamedTensors();
     for (const AdamW* optimizer : {&body, &head}) {
-      for (NamedTensor& item : optimizer->State()) {
+      for (NamedTensor& item : optimizer->NamedTensors()) {
         all.push_back({(optimizer == &body ? "body/" : "head/") + item.name,
                        item.tensor});
       }
@@ -188,7 +189,8 @@ TEST_F(ResumeTest, EndsEqualWhereverItWasStopped) {
       EXPECT_THAT(resumed.loaded, HasSubstr(folder_ + "/step-"));
       EXPECT_EQ(resumed.crc, straight.crc) << "stopped at " << stop;
       EXPECT_EQ(resumed.steps, straight.steps);
-      EXPECT_EQ(resumed.result.state, straight.result.state);
+      EXPECT_EQ(PositionOf(resumed.result.clock),
+                PositionOf(straight.result.clock));
       EXPECT_EQ(resumed.losses, straight.losses);
       EXPECT_EQ(resumed.hidden, straight.hidden);
       EXPECT_EQ(resumed.eval_losses, straight.eval_losses);
@@ -227,7 +229,7 @@ TEST_F(ResumeTest, AFinishedRunGoesOnIfMoreIsAskedFor) {
   Train(Options());
   TrainOptions longer = Options();
   longer.num_epochs = 6;
-  EXPECT_EQ(Train(longer).result.state.epoch, 6);
+  EXPECT_EQ(Train(longer).result.clock.epoch(), 6);
 }
 
 TEST_F(ResumeTest, StartsAnewOnlyWhereNothingWouldBeLost) {

@@ -1,5 +1,5 @@
-// State is what a part of a run must remember to go on as if it had never
-// stopped: named values, with a version of their meaning. Stateful is the part.
+// State is what a part of a run saves so that it can be resumed: named values,
+// and the version of their meaning. Stateful is a part that has state.
 //
 //   State SaveState() const override {
 //     State state;
@@ -40,7 +40,7 @@ using StateValues = std::map<std::string, StateValue, std::less<>>;
 
 class State {
  public:
-  // A part whose values change their meaning saves under another version.
+  // A part that changes the meaning of its values saves another version.
   explicit State(int64_t version = 1) : version_(version) {}
 
   int64_t version() const { return version_; }
@@ -81,8 +81,8 @@ class Stateful {
 
   virtual State SaveState() const = 0;
 
-  // Goes on where SaveState was. Throws, and changes nothing, if the state does
-  // not fit.
+  // Continues from what SaveState returned. Throws if the state does not fit;
+  // then nothing is changed.
   virtual void LoadState(const State& state) = 0;
 };
 

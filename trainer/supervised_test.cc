@@ -45,7 +45,7 @@ std::vector<std::string> Trained(Holder model) {
   const std::vector<double> losses = trainer.history().Values("train_loss");
   EXPECT_LT(losses.back(), losses.front());
   std::vector<std::string> names;
-  for (const NamedTensor& item : trainer.task().State()) {
+  for (const NamedTensor& item : trainer.task().NamedTensors()) {
     names.push_back(item.name);
   }
   return names;

@@ -77,18 +77,18 @@ void Task::To(at::Device device) {
   for (const auto& [name, model] : models_) model->To(device);
 }
 
-std::vector<NamedTensor> Task::State() const {
-  std::vector<NamedTensor> state;
+std::vector<NamedTensor> Task::NamedTensors() const {
+  std::vector<NamedTensor> tensors;
   for (const auto& [name, model] : models_) {
     const std::string prefix = models_.size() == 1 ? "" : name + ".";
     for (const auto& list : {model->Parameters(), model->Buffers()}) {
       for (const auto& [key, tensor] : list) {
-        state.push_back({prefix + key, tensor});
+        tensors.push_back({prefix + key, tensor});
       }
     }
   }
-  SortByName(state);
-  return state;
+  SortByName(tensors);
+  return tensors;
 }
 
 std::vector<ModelTensors> Task::Models() const {

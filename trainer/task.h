@@ -10,13 +10,13 @@
 //     …
 //   };
 //
-// A task that returns a loss and no more gets backward and update done for it.
-// One that drives several optimizers calls step.Backward and step.Update
-// itself, in any order.
+// A task that only returns a loss has backward and update done for it. A task
+// with several optimizers may call step.Backward and step.Update itself, in any
+// order.
 //
-// A step of the loop that should go another way is a method to override; what
-// is to happen between the steps is a callback. A task that also derives from
-// Callback hears every event before the callbacks do.
+// To change how a step of the loop is done, override its method. To do something
+// between the steps, write a callback. A task that also derives from Callback
+// receives every event before the callbacks do.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TASK_H_
@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "tracking/metric_reducer.h"
+#include "trainer/control.h"
 #include "trainer/data/batch.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/loader.h"
@@ -40,8 +41,8 @@
 #include "trainer/model/model_tensors.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/run_clock.h"
 #include "trainer/schedule_set.h"
-#include "trainer/step_state.h"
 
 namespace torch::nn {
 class Module;
@@ -49,59 +50,62 @@ class Module;
 
 namespace trainyard {
 
-// What a step gives back. Tensors stay on the device.
+// What a step returns. Tensors stay on the device.
 struct StepOutput {
   // The mean loss of the batch, a scalar.
   at::Tensor loss;
-  // How many records (or tokens) the means are over. Unset: the batch's size.
-  // 0: none, the whole batch is masked; then its loss and metrics may be
-  // anything, and it adds nothing to gradients and means. REQUIRES: >= 0.
+  // How many records (or tokens) the means are over. Unset: the batch's size. 0:
+  // the whole batch is masked; its loss and metrics are ignored, and it adds
+  // nothing to gradients and means. REQUIRES: >= 0.
   std::optional<double> weight = std::nullopt;
-  // Other means over the same records, by name, in the same order at every
-  // step.
+  // Other means over the same records. REQUIRES: the same names in the same
+  // order at every step.
   std::vector<std::pair<std::string, at::Tensor>> metrics = {};
-  // Of an EvalStep: what the model made of the records, a row each, for
-  // callbacks that want it. May be left out.
+  // The model's outputs of an EvalStep, a row per record, for callbacks that
+  // need them. Optional.
   at::Tensor outputs = {};
 };
 
-// What a task may ask for during a step.
+// What a task can do during a step.
 class StepContext {
  public:
   virtual ~StepContext() = default;
 
-  virtual const StepState& state() const = 0;
+  virtual const RunClock& clock() const = 0;
 
-  // Tells the callbacks of OnForwardEnd that the outputs are there.
+  // Requests to the loop, and the other callbacks of the run: Find and Fire.
+  virtual Control& control() = 0;
+
+  // Fires ForwardEnd with the model's outputs.
   virtual void ForwardDone(const at::Tensor& outputs) = 0;
 
-  // Adds the gradients of the loss, its share of the accumulation window.
-  // `weight` as in StepOutput.
+  // Adds the gradients of the loss, scaled by the batch's share of the
+  // accumulation window. `weight` as in StepOutput.
   virtual void Backward(const at::Tensor& loss,
                         std::optional<double> weight = std::nullopt) = 0;
 
-  // At a window's end: clips, updates and zeroes the gradients. Before it:
-  // nothing. Returns whether the parameters changed. Throws c10::ValueError for
-  // an optimizer that was not added.
+  // At the end of a window: clips, updates and zeroes the gradients. Otherwise
+  // does nothing. Returns whether the parameters changed. Throws c10::ValueError
+  // for an optimizer that was not added.
   virtual bool Update(Optimizer& optimizer, const Clip& clip = {}) = 0;
 
-  // Moves on the optimizer's schedules of this kind; those of the other kinds
-  // move by themselves.
+  // Steps the optimizer's schedules that step on `on`. The loop steps the other
+  // kinds.
   virtual void StepSchedules(Optimizer& optimizer,
                              StepOn on = StepOn::kRequest) = 0;
 };
 
-// What a loader is made for.
+// What a loader must provide.
 struct LoaderRequest {
   DatasetPtr data;
   int64_t batch_size = 0;
   uint64_t seed = 0;
-  // This process among those that share the data.
+  // This rank, of those that share the data.
   int64_t rank = 0;
   int64_t num_ranks = 1;
 };
 
-// An optimizer and the name that its state is saved under.
+// An optimizer and the name under which its state is saved.
 struct NamedOptimizer {
   std::string name;
   Optimizer* optimizer;
@@ -113,62 +117,62 @@ class Task {
 
   virtual StepOutput TrainStep(const AnyBatch& batch, StepContext& step) = 0;
 
-  // Called without gradients and with the models in evaluation mode.
+  // Called without gradient recording and with the models in evaluation mode.
   virtual StepOutput EvalStep(const AnyBatch& batch, StepContext& step) = 0;
 
-  // ---- Steps of the loop that may go another way. Each is done before the
-  // callbacks of its event are called.
+  // ---- Steps of the loop that a task can change. Each is called before the
+  // callbacks of its event.
 
-  // By default shuffled anew in each epoch; and for evaluation in order.
+  // Default: a new random order in each epoch; for evaluation, in order.
   virtual Loader TrainLoader(const LoaderRequest& request);
   virtual Loader EvalLoader(const LoaderRequest& request);
 
-  // For a TrainStep that did not call Backward itself: step.Backward of the
+  // Called if TrainStep did not call Backward. Default: step.Backward with the
   // returned loss.
   virtual void BackwardStep(const StepOutput& output, StepContext& step);
-  // For a TrainStep that did not call Update itself, once per optimizer:
-  // step.Update. Called for every batch: Update knows where a window ends.
+  // Called for every batch and optimizer if TrainStep did not call Update.
+  // Default: step.Update, which does nothing before the end of a window.
   virtual void OptimizerStep(Optimizer& optimizer, const Clip& clip,
                              StepContext& step);
-  // After an update that was not skipped: step.StepSchedules, of those that
-  // step on updates.
+  // Called after an update that was applied. Default: step.StepSchedules of
+  // those that step on updates.
   virtual void ScheduleStep(Optimizer& optimizer, StepContext& step);
-  // After an update, skipped or not.
+  // Called after an update, applied or skipped. Default: optimizer.ZeroGrad.
   virtual void ZeroGradStep(Optimizer& optimizer);
 
-  // How the metrics that EvalStep returns become those of an evaluation, if not
-  // by their means.
+  // How to reduce the metrics of all EvalSteps, for those whose mean is not
+  // wanted.
   virtual MetricReducers EvalReducers() const { return {}; }
 
-  // Whether EvaluateDataset takes the place of EvalStep; see DatasetTaskOf.
+  // Whether EvaluateDataset is called instead of EvalStep; see DatasetTaskOf.
   virtual bool evaluates_dataset() const { return false; }
   virtual Metrics EvaluateDataset(Loader& loader, StepContext& step);
 
   // ---- What the task has.
 
-  // All models to training or evaluation mode.
+  // Sets all models to training or evaluation mode.
   void SetTraining(bool training);
-  // All models to the device.
+  // Moves all models to the device.
   void To(at::Device device);
 
-  // Every parameter and buffer of every model as "<model>.<name>", in name
-  // order. A single model's name is left out.
-  std::vector<NamedTensor> State() const;
+  // Every parameter and buffer as "<model>.<name>", in name order; without
+  // "<model>." if there is only one model.
+  std::vector<NamedTensor> NamedTensors() const;
 
   const std::vector<NamedOptimizer>& optimizers() const { return optimizers_; }
 
-  // The models in the order they were added, as backends prepare them.
+  // The models in the order in which they were added.
   std::vector<ModelTensors> Models() const;
 
  protected:
-  // Names a model of the task, so that its weights are saved: all parameters
-  // that an optimizer trains must be in one. Throws c10::ValueError for a name
-  // twice.
+  // Adds a model, so that checkpoints have its weights. Every parameter that an
+  // optimizer trains must be in one. Throws c10::ValueError for a name that is
+  // taken.
   void AddModel(std::string name, std::shared_ptr<torch::nn::Module> model);
   void AddModel(std::string name, std::shared_ptr<Model> model);
 
-  // Names an optimizer, so that schedules find it and its state is saved.
-  // Borrows it. Throws c10::ValueError for a name twice.
+  // Adds an optimizer, so that schedules find it and checkpoints have its state.
+  // Borrows it. Throws c10::ValueError for a name that is taken.
   void AddOptimizer(std::string name, Optimizer& optimizer);
 
  private:
@@ -191,15 +195,15 @@ class TaskOf : public Task {
   }
 };
 
-// A task that evaluates a whole dataset at once, on one device, instead of
-// batch by batch: it has EvaluateDataset and no EvalStep. Of several processes
-// rank 0 does it; the others wait for as long as it takes.
+// A task that evaluates a whole dataset at once, on one device: it overrides
+// EvaluateDataset instead of EvalStep. Of several ranks, rank 0 evaluates and
+// the others wait.
 template <BatchType B>
 class DatasetTaskOf : public TaskOf<B> {
  public:
-  // The metrics of all that the loader gives; it stands before its first batch,
-  // and gives AnyBatch. Called without gradients and with the models in
-  // evaluation mode.
+  // Returns the metrics of all batches of the loader, which is before its first
+  // batch. Called without gradient recording and with the models in evaluation
+  // mode.
   Metrics EvaluateDataset(Loader& loader, StepContext& step) override = 0;
 
   bool evaluates_dataset() const final { return true; }

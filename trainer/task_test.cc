@@ -221,7 +221,7 @@ TEST(TaskTest, AllOptimizersAreUpdatedAndFollowTheirSchedules) {
        .schedule = Counting(),
        .schedules = {{"lr", Counting(), "second", StepOn::kBatch},
                      {"weight_decay", Counting(), "second", StepOn::kEpoch}}});
-  EXPECT_EQ(result.state.optimizer_step, 4);  // of the run, not of each
+  EXPECT_EQ(result.clock.updates(), 4);  // of the run, not of each
   EXPECT_THAT(seen, ElementsAre(4, 8, 2));
   EXPECT_EQ(first.Field(0, "lr"), 8);
   EXPECT_EQ(second.Field(0, "lr"), 8);
@@ -230,7 +230,7 @@ TEST(TaskTest, AllOptimizersAreUpdatedAndFollowTheirSchedules) {
 TEST(TaskTest, AScheduleByHandWaitsForTheTask) {
   class ByHand final : public TwoOptimizers {
     StepOutput TrainStep(const Example& batch, StepContext& step) override {
-      if (step.state().batch_idx == 3) step.StepSchedules(first);
+      if (step.clock().epoch_batches() == 3) step.StepSchedules(first);
       return TwoOptimizers::TrainStep(batch, step);
     }
   };
@@ -329,13 +329,13 @@ TEST(TaskTest, ALoaderOfTheTasksOwn) {
   const at::Tensor first =
       data->Gather(at::arange(4)).As<Example>().input.clone();
   trainer.Add(On<StepStart>([&](const StepStart& e, Control&) {
-    if (e.state.batch_idx == 0) {
+    if (e.clock.epoch_batches() == 0) {
       EXPECT_TRUE(at::equal(e.batch.As<Example>().input, first));
     }
   }));
   const RunResult result = trainer.Train(
       {.data = data, .num_epochs = 2, .per_device_batch_size = 4});
-  EXPECT_EQ(result.state.samples_seen, 16);
+  EXPECT_EQ(result.clock.samples(), 16);
 }
 
 }  // namespace

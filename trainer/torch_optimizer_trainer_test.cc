@@ -64,7 +64,7 @@ uint32_t Train(MakeInner make, const TrainOptions& options, int64_t stop_at,
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
   trainer.Add(StopAt(stop_at));
   trainer.Train(options);
-  return StateCrc32c(optimizer.State(), StateCrc32c(trainer.task().State()));
+  return StateCrc32c(optimizer.NamedTensors(), StateCrc32c(trainer.task().NamedTensors()));
 }
 
 class TorchOptimizerTrainerTest : public ::testing::TestWithParam<MakeInner> {};

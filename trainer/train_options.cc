@@ -15,6 +15,11 @@ void CheckAtLeast(const char* option, int64_t value, int64_t least) {
                     "; it must be at least ", least);
 }
 
+void CheckAtLeast(const char* option, std::optional<int64_t> value,
+                  int64_t least) {
+  if (value) CheckAtLeast(option, *value, least);
+}
+
 int64_t RoundedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -28,12 +33,12 @@ void CheckTrainOptions(const TrainOptions& options) {
   TORCH_CHECK_VALUE(
       options.num_epochs > 0 || options.max_updates > 0,
       "Train: set num_epochs or max_updates, or the run would not end");
-  CheckAtLeast("max_batches_per_epoch", options.max_batches_per_epoch, 0);
-  CheckAtLeast("max_eval_batches", options.max_eval_batches, 0);
+  CheckAtLeast("max_batches_per_epoch", options.max_batches_per_epoch, 1);
+  CheckAtLeast("max_eval_batches", options.max_eval_batches, 1);
   CheckAtLeast("per_device_batch_size", options.per_device_batch_size, 1);
   CheckAtLeast("eval_per_device_batch_size", options.eval_per_device_batch_size,
-               0);
-  CheckAtLeast("max_micro_batch_size", options.max_micro_batch_size, 0);
+               1);
+  CheckAtLeast("max_micro_batch_size", options.max_micro_batch_size, 1);
   CheckAtLeast("grad_accum_steps", options.grad_accum_steps, 1);
   CheckAtLeast("max_dropped_updates", options.max_dropped_updates, 0);
   std::set<std::string> names = {"train"};
@@ -56,17 +61,16 @@ void CheckTrainOptions(const TrainOptions& options) {
 MicroBatch MicroBatchOf(const TrainOptions& options) {
   MicroBatch split{.size = options.per_device_batch_size,
                    .grad_accum_steps = 1};
-  if (options.max_micro_batch_size > 0) {
-    split = SplitBatch(split.size, options.max_micro_batch_size);
+  if (options.max_micro_batch_size) {
+    split = SplitBatch(split.size, *options.max_micro_batch_size);
   }
   split.grad_accum_steps *= options.grad_accum_steps;
   return split;
 }
 
 int64_t EvalBatchSizeOf(const TrainOptions& options) {
-  return options.eval_per_device_batch_size > 0
-             ? options.eval_per_device_batch_size
-             : MicroBatchOf(options).size;
+  return options.eval_per_device_batch_size.value_or(
+      MicroBatchOf(options).size);
 }
 
 RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
@@ -91,8 +95,8 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                             config.num_processes * config.grad_accum_steps;
   config.eval_total_batch_size =
       config.eval_per_device_batch_size * config.num_processes;
-  if (const int64_t limit = LimitBatches(options.max_batches_per_epoch)) {
-    config.batches_per_epoch = std::min(config.batches_per_epoch, limit);
+  if (const auto limit = LimitBatches(options.max_batches_per_epoch)) {
+    config.batches_per_epoch = std::min(config.batches_per_epoch, *limit);
   }
   config.updates_per_epoch =
       RoundedUp(config.batches_per_epoch, config.grad_accum_steps);

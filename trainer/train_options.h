@@ -9,6 +9,7 @@
 #define TRAINYARD_TRAINER_TRAIN_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,10 @@ struct TrainOptions {
   int64_t num_epochs = 0;
   int64_t max_updates = 0;
 
-  // Shorter epochs, for trying things out. 0: no limit. The environment
-  // variable TRAINYARD_LIMIT_BATCHES limits both, too.
-  int64_t max_batches_per_epoch = 0;
-  int64_t max_eval_batches = 0;
+  // Shorter epochs and evaluations, to try things out. The environment variable
+  // TRAINYARD_LIMIT_BATCHES limits both, too. REQUIRES: >= 1, if set.
+  std::optional<int64_t> max_batches_per_epoch = std::nullopt;
+  std::optional<int64_t> max_eval_batches = std::nullopt;
 
   // Where and when the run saves itself, and whether it goes on from there.
   CheckpointOptions checkpoint = {};
@@ -60,11 +61,12 @@ struct TrainOptions {
 
   // Samples per batch on each device. REQUIRES: >= 1.
   int64_t per_device_batch_size = 8;
-  // If more does not fit into memory: the batch is trained on in equal parts of
-  // at most this many samples, which changes nothing else. 0: no limit.
-  int64_t max_micro_batch_size = 0;
-  // 0: the same. Evaluation keeps no gradients, so more may fit.
-  int64_t eval_per_device_batch_size = 0;
+  // For batches that do not fit into memory: trains on equal parts of at most
+  // this many samples, which changes nothing else. REQUIRES: >= 1, if set.
+  std::optional<int64_t> max_micro_batch_size = std::nullopt;
+  // Evaluation keeps no gradients, so more samples may fit. Unset: the same as
+  // in training. REQUIRES: >= 1, if set.
+  std::optional<int64_t> eval_per_device_batch_size = std::nullopt;
   // Batches per update. REQUIRES: >= 1.
   int64_t grad_accum_steps = 1;
   // Applied once per update.

@@ -30,6 +30,8 @@ struct Progress {
   int64_t samples = 0;  // over all ranks
   int64_t epochs = 0;   // rises only at the end of an epoch
   double seconds = 0;
+
+  friend bool operator==(const Progress&, const Progress&) = default;
 };
 
 // An amount of one unit, never negative; zero updates by default.

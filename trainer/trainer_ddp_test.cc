@@ -20,6 +20,7 @@
 #include "tools/launch/testing/test_rank.h"
 #include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/clock_at.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
@@ -76,8 +77,8 @@ void ExpectNear(const std::vector<double>& a, const std::vector<double>& b) {
 TEST(TrainerDdpTest, IsTheRunOfOneProcess) {
   const Outcome one = Train(Options(), nullptr);
   const Outcome all = Train(Options(), &Ddp());
-  EXPECT_EQ(all.result.state.samples_seen, one.result.state.samples_seen);
-  EXPECT_EQ(all.result.state.optimizer_step, one.result.state.optimizer_step);
+  EXPECT_EQ(all.result.clock.samples(), one.result.clock.samples());
+  EXPECT_EQ(all.result.clock.updates(), one.result.clock.updates());
   EXPECT_TRUE(at::allclose(all.weight, one.weight, 1e-6, 1e-7));
   ExpectNear(all.train_losses, one.train_losses);
   ExpectNear(all.eval_losses, one.eval_losses);
@@ -207,7 +208,7 @@ TEST_F(ResumeDdpTest, ProcessesThatDisagreeEndTogether) {
     stopped += result.ending == RunEnding::kStopped;
     EXPECT_EQ(result.message.empty(), result.ending != RunEnding::kStopped);
     const std::string mine = absl::StrCat(
-        result.state.optimizer_step, " ", result.state.samples_seen, " ",
+        result.clock.updates(), " ", result.clock.samples(), " ",
         result.ending == RunEnding::kStopped, " ", result.message);
     for (const std::string& other : GatherText(Ddp().collectives(), mine)) {
       EXPECT_EQ(mine, other) << "run " << run;
@@ -227,7 +228,8 @@ TEST_F(ResumeDdpTest, GoesOnWithAnotherNumberOfProcesses) {
   Ddp().collectives().Barrier();
   if (Ddp().rank() == 0) {
     const Outcome end = Train(Saved(), nullptr);
-    EXPECT_EQ(end.result.state, straight.result.state);
+    EXPECT_EQ(PositionOf(end.result.clock),
+                PositionOf(straight.result.clock));
     EXPECT_TRUE(at::allclose(end.weight, straight.weight, 1e-6, 1e-7));
     ExpectNear(end.train_losses, straight.train_losses);
     ExpectNear(end.eval_losses, straight.eval_losses);

@@ -46,9 +46,9 @@ class Recorder final : public Callback {
   }
   void OnStepEnd(const StepEnd& e, Control& control) override {
     log.push_back("StepEnd");
-    if (e.state.samples_seen >= stop_at) control.RequestStop("enough samples");
-    if (e.state.samples_seen >= cancel_at) raise(SIGINT);
-    if (e.state.samples_seen >= throw_at)
+    if (e.clock.samples() >= stop_at) control.RequestStop("enough samples");
+    if (e.clock.samples() >= cancel_at) raise(SIGINT);
+    if (e.clock.samples() >= throw_at)
       throw std::runtime_error("out of luck");
   }
   void OnTrainEpochEnd(const TrainEpochEnd&, Control&) override {
@@ -203,6 +203,25 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
   EXPECT_THAT(boundaries(Period(), At(Batches({1, 3})), Period()),
               ElementsAre(".", "CheckpointSaved", ".", ".", "CheckpointSaved",
                           ".", ".", "EpochEnd", "CheckpointSaved"));
+}
+
+TEST(TrainerEventsTest, AnEvaluationCountsItsBatches) {
+  LineRig rig;
+  std::vector<int64_t> starts, ends, trained;
+  rig.trainer().Add(On<EvalStepStart>([&](const EvalStepStart& e, Control&) {
+    starts.push_back(e.batch_idx);
+    trained.push_back(e.clock.epoch_batches());
+  }));
+  rig.trainer().Add(On<EvalStepEnd>([&](const EvalStepEnd& e, Control&) {
+    ends.push_back(e.batch_idx);
+  }));
+  rig.trainer().Train({.data = LinePoints(8),
+                       .eval_data = LinePoints(5),
+                       .num_epochs = 1,
+                       .per_device_batch_size = 2});
+  EXPECT_THAT(starts, ElementsAre(0, 1, 2));
+  EXPECT_THAT(ends, ElementsAre(0, 1, 2));
+  EXPECT_THAT(trained, ElementsAre(4, 4, 4));  // those of training stay
 }
 
 TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {

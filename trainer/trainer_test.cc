@@ -7,10 +7,12 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "schedulers/cosine.h"
+#include "trainer/testing/clock_at.h"
 #include "trainer/testing/line_rig.h"
 
 namespace trainyard {
@@ -38,10 +40,10 @@ TEST(TrainerTest, CountsBatchesUpdatesAndSamples) {
                                                 .num_epochs = 3,
                                                 .per_device_batch_size = 4,
                                                 .grad_accum_steps = 2});
-  EXPECT_EQ(result.state, (StepState{.optimizer_step = 6,
-                                     .samples_seen = 30,
-                                     .epoch = 3,
-                                     .grad_accum_steps = 2}));
+  EXPECT_EQ(PositionOf(result.clock),
+            (ClockPosition{.epoch = 3, .updates = 6, .samples = 30}));
+  EXPECT_EQ(result.clock.batches(), 9);
+  EXPECT_EQ(result.clock.grad_accum_steps(), 2);
 }
 
 TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
@@ -55,8 +57,8 @@ TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
                                                 .max_updates = 4,
                                                 .per_device_batch_size = 4});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
-  EXPECT_EQ(result.state.optimizer_step, 4);
-  EXPECT_EQ(result.state.samples_seen, 14);  // an epoch of 10, and one batch
+  EXPECT_EQ(result.clock.updates(), 4);
+  EXPECT_EQ(result.clock.samples(), 14);  // an epoch of 10, and one batch
   EXPECT_THAT(announced, ElementsAre(3, 1));
   EXPECT_EQ(rig.trainer().history().Values("eval_loss").size(), 2);
 }
@@ -66,7 +68,7 @@ std::vector<std::string> Evaluations(const TrainOptions& options) {
   LineRig rig;
   std::vector<std::string> log;
   rig.trainer().Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
-    log.push_back(e.name + "@" + std::to_string(e.state.samples_seen));
+    log.push_back(e.name + "@" + std::to_string(e.clock.samples()));
   }));
   rig.trainer().Train(options);
   return log;
@@ -125,7 +127,7 @@ TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
                                                 .max_batches_per_epoch = 2,
                                                 .max_eval_batches = 1,
                                                 .per_device_batch_size = 2});
-  EXPECT_EQ(result.state.samples_seen, 12);
+  EXPECT_EQ(result.clock.samples(), 12);
   EXPECT_EQ(eval_batches, 3);
 }
 
@@ -141,7 +143,7 @@ TEST(TrainerTest, TheEnvironmentCanShortenThemToo) {
                                                 .per_device_batch_size = 2});
   rig.trainer().Evaluate(LinePoints(9), 2);
   unsetenv("TRAINYARD_LIMIT_BATCHES");
-  EXPECT_EQ(result.state.samples_seen, 12);
+  EXPECT_EQ(result.clock.samples(), 12);
   EXPECT_EQ(eval_batches, 8);
 }
 
@@ -166,7 +168,7 @@ TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
 }
 
 TEST(TrainerTest, ABatchThatDoesNotFitIsSplit) {
-  const auto train = [](int64_t limit) {
+  const auto train = [](std::optional<int64_t> limit) {
     LineRig rig;
     int64_t largest = 0;
     rig.trainer().Add(On<StepStart>([&](const StepStart& e, Control&) {
@@ -177,11 +179,11 @@ TEST(TrainerTest, ABatchThatDoesNotFitIsSplit) {
                              .num_epochs = 5,
                              .per_device_batch_size = 12,
                              .max_micro_batch_size = limit});
-    EXPECT_EQ(result.state.optimizer_step, 5);
+    EXPECT_EQ(result.clock.updates(), 5);
     EXPECT_EQ(largest, limit == 5 ? 4 : 12);  // 5 does not divide 12
     return rig.weight();
   };
-  EXPECT_TRUE(at::allclose(train(5), train(0), 1e-6, 1e-7));
+  EXPECT_TRUE(at::allclose(train(5), train(std::nullopt), 1e-6, 1e-7));
 }
 
 // Batches of 4, 4 and 2: the mean over records, not over batches.

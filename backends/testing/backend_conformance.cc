@@ -19,7 +19,7 @@ class Spy final : public Optimizer {
   explicit Spy(const at::Tensor& parameter)
       : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}),
         parameter_(parameter) {}
-  std::vector<NamedTensor> State() const override { return {}; }
+  std::vector<NamedTensor> NamedTensors() const override { return {}; }
   at::Tensor seen;
 
  private:

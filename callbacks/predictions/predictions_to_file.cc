@@ -60,11 +60,8 @@ PredictionsToFile::PredictionsToFile(PredictionsToFileOptions options)
 
 void PredictionsToFile::OnEvalStart(const EvalStart& e, Control&) {
   collecting_ = e.name == options_.set;
+  backend_ = &e.backend;
   rows_ = {};
-  if (collecting_ && e.state.num_processes > 1 && options_.backend == nullptr) {
-    Refuse("backend is not set, and the evaluation has " +
-           std::to_string(e.state.num_processes) + " processes");
-  }
 }
 
 void PredictionsToFile::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
@@ -86,7 +83,7 @@ void PredictionsToFile::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
 void PredictionsToFile::OnEvalEnd(const EvalEnd&, Control&) {
   if (!std::exchange(collecting_, false)) return;
   const PredictionRows mine = std::exchange(rows_, {});
-  Write(options_.backend == nullptr ? mine : mine.OfAll(*options_.backend));
+  Write(backend_->num_processes() == 1 ? mine : mine.OfAll(*backend_));
 }
 
 void PredictionsToFile::Write(const PredictionRows& all) const {
@@ -97,17 +94,14 @@ void PredictionsToFile::Write(const PredictionRows& all) const {
            " columns");
   }
   absl::Status status;
-  if (options_.backend == nullptr || options_.backend->rank() == 0) {
+  if (backend_->rank() == 0) {
     status =
         WriteCsv(options_.path, Header(options_.columns, all.columns()), all);
   }
-  const bool failed = options_.backend == nullptr
-                          ? !status.ok()
-                          : options_.backend->collectives().Any(!status.ok());
-  if (!failed) return;
+  if (!backend_->collectives().Any(!status.ok())) return;
   throw std::runtime_error(
       "PredictionsToFile: " +
-      (status.ok() ? "the first process could not write " + options_.path
+      (status.ok() ? "rank 0 could not write " + options_.path
                    : std::string(status.message())));
 }
 

@@ -9,7 +9,8 @@
 // The file has the columns "index" and "prediction" (or "prediction_0", … for
 // several), and is replaced as a whole when an evaluation ends. It needs a task
 // whose EvalStep gives its outputs, as Supervised does, and an EvalLoader that
-// keeps the dataset's order, as the usual one does.
+// keeps the dataset's order, as the usual one does. With several ranks, add it
+// on all of them.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_PREDICTIONS_PREDICTIONS_TO_FILE_H_
@@ -41,9 +42,6 @@ struct PredictionsToFileOptions {
   std::function<at::Tensor(const at::Tensor& outputs)> prediction = nullptr;
   // Names of the columns, if not the usual ones.
   std::vector<std::string> columns = {};
-  // The evaluation's, if it has several processes: the first one writes. All of
-  // them have the callback. Borrowed.
-  Backend* backend = nullptr;
 };
 
 // The column with the highest value.
@@ -54,12 +52,11 @@ class PredictionsToFile final : public Callback {
   // Throws std::invalid_argument, which names the option, for a bad one.
   explicit PredictionsToFile(PredictionsToFileOptions options);
 
-  // Throws std::invalid_argument if there are several processes and no backend.
   void OnEvalStart(const EvalStart& e, Control&) override;
   // Throws std::invalid_argument if the step has no outputs, or not a row for
   // each record.
   void OnEvalStepEnd(const EvalStepEnd& e, Control&) override;
-  // Throws std::runtime_error on all processes if the file cannot be written.
+  // Throws std::runtime_error on all ranks if the file cannot be written.
   void OnEvalEnd(const EvalEnd& e, Control&) override;
 
  private:
@@ -67,6 +64,8 @@ class PredictionsToFile final : public Callback {
 
   PredictionsToFileOptions options_;
   bool collecting_ = false;
+  // Of the evaluation; null before it starts. Rank 0 writes the file.
+  Backend* backend_ = nullptr;
   PredictionRows rows_;
 };
 

@@ -37,13 +37,14 @@ class PredictionsToFileTest : public ::testing::Test {
     options.path = path_;
     PredictionsToFile predictions(options);
     Control control;
-    const StepState state;
-    predictions.OnEvalStart({state, kSet, 2}, control);
+    const RunClock clock;
+    predictions.OnEvalStart({clock, kSet, 2, FakeBackend()}, control);
     for (const at::Tensor& output : outputs) {
       const AnyBatch batch(Example{output, output});
-      predictions.OnEvalStepEnd({state, batch, {.outputs = output}}, control);
+      predictions.OnEvalStepEnd({clock, batch, {.outputs = output}, 0},
+                                control);
     }
-    predictions.OnEvalEnd({state, kSet, {}}, control);
+    predictions.OnEvalEnd({clock, kSet, {}}, control);
     return Contents(path_);
   }
   std::string path_ = ::testing::TempDir() + "/predictions.csv";

@@ -60,14 +60,14 @@ void EpochTable::OnRunStart(const RunStart& e, Control&) {
 
 void EpochTable::OnEpochStart(const EpochStart& e, Control&) {
   start_ = options_.clock();
-  start_samples_ = e.state.samples_seen;
+  start_samples_ = e.clock.samples();
   eval_seconds_ = 0;
 }
 
 void EpochTable::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   const double seconds = options_.clock() - start_ - eval_seconds_;
   const auto samples =
-      static_cast<double>(e.state.samples_seen - start_samples_);
+      static_cast<double>(e.clock.samples() - start_samples_);
   samples_per_second_ = seconds > 0 ? samples / seconds : 0;
 }
 
@@ -83,7 +83,7 @@ void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   const Metrics values = news_.Take(e.history);
   Widen(values);
   PrintRow(
-      std::to_string(e.state.epoch + 1) + "/" + std::to_string(num_epochs_),
+      std::to_string(e.clock.epoch() + 1) + "/" + std::to_string(num_epochs_),
       values, ReadableCount(samples_per_second_),
       Seconds(options_.clock() - start_));
 }

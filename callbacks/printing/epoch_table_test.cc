@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "callbacks/callback_handler.h"
+#include "callbacks/testing/fake_run.h"
 #include "tracking/run_history.h"
 
 namespace trainyard {
@@ -17,7 +18,7 @@ class EpochTableTest : public ::testing::Test {
   EpochTableTest() : output_(open_memstream(&text_, &size_)) {
     handler_.Add(
         EpochTable({.output = output_, .clock = [this] { return now_; }}));
-    handler_.Fire(RunStart{config_, state_});
+    handler_.Fire(RunStart{config_, clock_, /*resumed=*/false, FakeBackend()});
   }
   ~EpochTableTest() override {
     std::fclose(output_);
@@ -26,14 +27,14 @@ class EpochTableTest : public ::testing::Test {
 
   // An epoch of 4 s of training and 1 s of evaluation.
   void Epoch(const Metrics& metrics) {
-    handler_.Fire(EpochStart{config_, state_, 4});
+    handler_.Fire(EpochStart{config_, clock_, 4});
     now_ += 4;
-    state_.samples_seen += 40000;
-    handler_.Fire(TrainEpochEnd{state_, history_});
+    clock_.CountBatch(40000);
+    handler_.Fire(TrainEpochEnd{clock_, history_});
     now_ += 1;
     for (const auto& [name, value] : metrics) history_.Update(name, value);
-    handler_.Fire(EpochEnd{state_, history_});
-    ++state_.epoch;
+    handler_.Fire(EpochEnd{clock_, history_});
+    clock_.EndEpoch();
     history_.IncrementEpoch();
   }
 
@@ -46,7 +47,7 @@ class EpochTableTest : public ::testing::Test {
   }
 
   const RunConfig config_{.num_epochs = 10};
-  StepState state_;
+  RunClock clock_;
   InMemoryRunHistory history_;
   Control control_;
   CallbackHandler handler_{control_};
@@ -105,8 +106,8 @@ TEST_F(EpochTableTest, AMetricThatComesLaterGetsANewHeaderAndGapsADash) {
 TEST_F(EpochTableTest, ASecondRunStartsAnew) {
   Epoch({{"train_loss", 1}});
   history_.Reset();
-  state_ = {};
-  handler_.Fire(RunStart{config_, state_});
+  clock_ = RunClock();
+  handler_.Fire(RunStart{config_, clock_, /*resumed=*/false, FakeBackend()});
   Written();
   Epoch({{"train_loss", 2}});
   EXPECT_EQ(Written(),
@@ -116,15 +117,15 @@ TEST_F(EpochTableTest, ASecondRunStartsAnew) {
 
 TEST_F(EpochTableTest, EvaluationsWithinAnEpochAreNotTraining) {
   const std::string eval = "eval";
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   now_ += 2;
-  handler_.Fire(EvalStart{state_, eval, 1});
+  handler_.Fire(EvalStart{clock_, eval, 1, FakeBackend()});
   now_ += 6;
-  handler_.Fire(EvalEnd{state_, eval, {}});
+  handler_.Fire(EvalEnd{clock_, eval, {}});
   now_ += 2;
-  state_.samples_seen += 40000;
-  handler_.Fire(TrainEpochEnd{state_, history_});
-  handler_.Fire(EpochEnd{state_, history_});
+  clock_.CountBatch(40000);
+  handler_.Fire(TrainEpochEnd{clock_, history_});
+  handler_.Fire(EpochEnd{clock_, history_});
   EXPECT_EQ(Written(),
             "epoch  samples/s  seconds\n"
             " 1/10      10.0k     10.0\n");
@@ -135,7 +136,7 @@ TEST_F(EpochTableTest, WhatComesAfterTheLastEpochGetsARow) {
   Written();
   const std::string nothing;
   history_.Update("train_loss", 2);
-  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kFinished, nothing});
+  handler_.FireToAll(RunEnd{clock_, history_, RunEnding::kFinished, nothing});
   EXPECT_EQ(Written(), "  end      2.0000          -        -\n");
 }
 

@@ -37,13 +37,13 @@ void LogMetrics::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   for (auto& [name, value] : news_.Take(e.history)) {
     (name.starts_with("train_") ? training : waiting_)[name] = value;
   }
-  Log(e.state.epoch + 1, training);
+  Log(e.clock.epoch() + 1, training);
 }
 
 void LogMetrics::OnEpochEnd(const EpochEnd& e, Control&) {
   Metrics others = std::exchange(waiting_, {});
   for (auto& [name, value] : news_.Take(e.history)) others[name] = value;
-  Log(e.state.epoch + 1, others);
+  Log(e.clock.epoch() + 1, others);
 }
 
 void LogMetrics::OnRunEnd(const RunEnd& e, Control&) {
@@ -51,7 +51,7 @@ void LogMetrics::OnRunEnd(const RunEnd& e, Control&) {
   for (auto& [name, value] : news_.Take(e.history)) rest[name] = value;
   // A run that finished has counted its last epoch already.
   const bool finished = e.ending == RunEnding::kFinished;
-  Log(finished ? e.state.epoch : e.state.epoch + 1, rest);
+  Log(finished ? e.clock.epoch() : e.clock.epoch() + 1, rest);
 }
 
 void LogMetrics::Log(int64_t epoch, const Metrics& metrics) {

@@ -57,7 +57,7 @@ void PrintProgress::OnRunStart(const RunStart& e, Control&) {
 
 void PrintProgress::OnEpochStart(const EpochStart& e, Control&) {
   std::fprintf(options_.output, "Epoch %s/%s\n",
-               std::to_string(e.state.epoch + 1).c_str(),
+               std::to_string(e.clock.epoch() + 1).c_str(),
                std::to_string(e.config.num_epochs).c_str());
   std::fflush(options_.output);
 }
@@ -65,9 +65,9 @@ void PrintProgress::OnEpochStart(const EpochStart& e, Control&) {
 void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {
   const std::string line =
       Describe(e.ending, e.message) + " after " +
-      Count(e.state.epoch, "epoch") + ", " +
-      Count(e.state.optimizer_step, "update") + ", " +
-      ReadableCount(static_cast<double>(e.state.samples_seen)) +
+      Count(e.clock.epoch(), "epoch") + ", " +
+      Count(e.clock.updates(), "update") + ", " +
+      ReadableCount(static_cast<double>(e.clock.samples())) +
       " samples in " + ReadableSeconds(options_.clock() - start_);
   std::fprintf(options_.output, "%s\n", line.c_str());
   std::fflush(options_.output);

@@ -17,7 +17,7 @@ std::string Printed(const FakeRunOptions& options) {
   size_t size = 0;
   std::FILE* output = open_memstream(&text, &size);
   FakeRun run(options);
-  run.Add(PrintProgress({.output = output, .clock = run.clock()}));
+  run.Add(PrintProgress({.output = output, .clock = run.seconds()}));
   run.Play();
   std::fclose(output);
   const std::string printed(text, size);

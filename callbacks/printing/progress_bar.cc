@@ -21,23 +21,23 @@ ProgressDisplay::Values Read(const StepOutput& output) {
   return values;
 }
 
-int64_t SamplesOf(const AnyBatch& batch, const StepState& state) {
-  return batch.size() * state.num_processes;
+int64_t SamplesOf(const AnyBatch& batch, const RunClock& clock) {
+  return batch.size() * clock.num_processes();
 }
 
 }  // namespace
 
 void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
-  const std::string label = "Epoch " + std::to_string(e.state.epoch + 1) + "/" +
+  const std::string label = "Epoch " + std::to_string(e.clock.epoch() + 1) + "/" +
                             std::to_string(e.config.num_epochs);
   Leave();
   training_ = true;
   epoch_ = label + " ";
-  display_.Begin(label, e.state.batch_idx, e.num_batches);
+  display_.Begin(label, e.clock.epoch_batches(), e.num_batches);
 }
 
 void ProgressBar::OnStepEnd(const StepEnd& e, Control&) {
-  if (display_.Count(SamplesOf(e.batch, e.state))) {
+  if (display_.Count(SamplesOf(e.batch, e.clock))) {
     display_.Show(Read(e.output));
   }
 }
@@ -55,11 +55,11 @@ void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
 void ProgressBar::OnEvalStart(const EvalStart& e, Control&) {
   // What still runs outside of an epoch is an evaluation that failed.
   if (!training_) display_.Leave();
-  display_.Begin(epoch_ + e.name, e.state.batch_idx, e.num_batches);
+  display_.Begin(epoch_ + e.name, 0, e.num_batches);
 }
 
 void ProgressBar::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
-  if (display_.Count(SamplesOf(e.batch, e.state))) {
+  if (display_.Count(SamplesOf(e.batch, e.clock))) {
     display_.Show(Read(e.output));
   }
 }

@@ -19,11 +19,11 @@ namespace {
 
 void FireSteps(benchmark::State& bench, CallbackHandler& handler) {
   const RunConfig config{.num_epochs = 1};
-  StepState state;
+  const RunClock clock;
   const AnyBatch batch(Example{at::zeros({8}), at::zeros({8})});
   const StepOutput output{.loss = at::full({}, 0.5), .weight = 8};
-  handler.Fire(EpochStart{config, state, int64_t{1} << 40});
-  for (auto _ : bench) handler.Fire(StepEnd{state, batch, output});
+  handler.Fire(EpochStart{config, clock, int64_t{1} << 40});
+  for (auto _ : bench) handler.Fire(StepEnd{clock, batch, output});
 }
 
 void BM_NoCallback(benchmark::State& bench) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "callbacks/callback_handler.h"
+#include "callbacks/testing/fake_run.h"
 #include "tracking/run_history.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
@@ -46,13 +47,13 @@ class ProgressBarTest : public ::testing::Test {
 
   void Step(const StepOutput& output) {
     now_ += 1;
-    ++state_.batch_idx;
-    handler_.Fire(StepEnd{state_, batch_, output});
+    clock_.CountBatch(6);
+    handler_.Fire(StepEnd{clock_, batch_, output});
   }
 
   void EvalStep(const StepOutput& output) {
     now_ += 1;
-    handler_.Fire(EvalStepEnd{state_, batch_, output});
+    handler_.Fire(EvalStepEnd{clock_, batch_, output, 0});
   }
 
   const StepOutput output_of_step_{
@@ -62,7 +63,7 @@ class ProgressBarTest : public ::testing::Test {
   const AnyBatch batch_{Example{at::ones({3}), at::ones({3})}};
   const RunConfig config_{.num_epochs = 2};
   const std::string eval_ = "eval";
-  StepState state_{.num_processes = 2};
+  RunClock clock_{{.num_processes = 2}};
   InMemoryRunHistory history_;
   Control control_;
   CallbackHandler handler_{control_};
@@ -81,63 +82,63 @@ TEST_F(ProgressBarTest, HeaderExample) {
 
 TEST_F(ProgressBarTest, DrawsEpochsWithTheLossOfTheBatchAndClearsThem) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  state_.epoch = 1;
-  handler_.Fire(EpochStart{config_, state_, 4});
+  clock_.epoch = 1;
+  handler_.Fire(EpochStart{config_, clock_, 4});
   EXPECT_THAT(Written(), StartsWith("\rEpoch 2/2   0%"));
   Step(output_of_step_);
   // Six samples: both processes count.
   EXPECT_THAT(Written(),
               EndsWith("1/4  6.0 samples/s  ETA 0:03  loss 0.5000\x1b[K"));
   history_.Update("train_loss", 0.25);
-  handler_.Fire(TrainEpochEnd{state_, history_});
+  handler_.Fire(TrainEpochEnd{clock_, history_});
   EXPECT_EQ(Written(), "\r\x1b[K");
 }
 
 TEST_F(ProgressBarTest, DrawsEvaluationsOnTheSameLine) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  handler_.Fire(EpochStart{config_, state_, 4});
-  handler_.Fire(TrainEpochEnd{state_, history_});
+  handler_.Fire(EpochStart{config_, clock_, 4});
+  handler_.Fire(TrainEpochEnd{clock_, history_});
   Written();
   now_ += 1;
-  handler_.Fire(EvalStart{state_, eval_, 2});
+  handler_.Fire(EvalStart{clock_, eval_, 2, FakeBackend()});
   EXPECT_THAT(Written(), StartsWith("\rEpoch 1/2 eval   0%"));
   EvalStep(output_of_step_);
   EXPECT_THAT(Written(), HasSubstr("1/2"));
-  handler_.Fire(EvalEnd{state_, eval_, {}});
+  handler_.Fire(EvalEnd{clock_, eval_, {}});
   EXPECT_EQ(Written(), "\r\x1b[K");
 }
 
 TEST_F(ProgressBarTest, ClearsTheLineWhenARunStopsOrFails) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   Step(output_of_step_);
   Written();
   const std::string reason = "enough";
-  handler_.Fire(Stop{state_, reason});
+  handler_.Fire(Stop{clock_, reason});
   EXPECT_EQ(Written(), "\r\x1b[K");
 
   now_ += 1;
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   Written();
-  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kError, reason});
+  handler_.FireToAll(RunEnd{clock_, history_, RunEnding::kError, reason});
   EXPECT_EQ(Written(), "\r\x1b[K");
 }
 
 TEST_F(ProgressBarTest, PlainLinesEndWithTheMeansOfThePass) {
   handler_.Add(ProgressBar(Options(/*terminal=*/false)));
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   for (int i = 0; i < 4; ++i) Step(output_of_step_);
   history_.Update("train_loss", 0.25);
-  handler_.Fire(TrainEpochEnd{state_, history_});
+  handler_.Fire(TrainEpochEnd{clock_, history_});
   EXPECT_EQ(
       Written(),
       "Epoch 1/2: 4/4 batches (100%), 6.0 samples/s, in 0:04, loss 0.2500\n");
 
-  state_.ResetEpoch();
-  handler_.Fire(EvalStart{state_, eval_, 2});
+  clock_.EndEpoch();
+  handler_.Fire(EvalStart{clock_, eval_, 2, FakeBackend()});
   for (int i = 0; i < 2; ++i) EvalStep(output_of_step_);
   handler_.Fire(
-      EvalEnd{state_, eval_, {{"eval_accuracy", 0.9}, {"eval_loss", 0.125}}});
+      EvalEnd{clock_, eval_, {{"eval_accuracy", 0.9}, {"eval_loss", 0.125}}});
   EXPECT_EQ(Written(),
             "Epoch 1/2 eval: 2/2 batches (100%), 6.0 samples/s, in 0:02, "
             "accuracy 0.9000, loss 0.1250\n");
@@ -145,11 +146,11 @@ TEST_F(ProgressBarTest, PlainLinesEndWithTheMeansOfThePass) {
 
 TEST_F(ProgressBarTest, AnEpochGoesOnAfterAnEvaluationWithinIt) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   Step(output_of_step_);
-  handler_.Fire(EvalStart{state_, eval_, 2});
+  handler_.Fire(EvalStart{clock_, eval_, 2, FakeBackend()});
   for (int i = 0; i < 2; ++i) EvalStep(output_of_step_);
-  handler_.Fire(EvalEnd{state_, eval_, {}});
+  handler_.Fire(EvalEnd{clock_, eval_, {}});
   Written();
   Step(output_of_step_);
   EXPECT_THAT(Written(),
@@ -158,22 +159,22 @@ TEST_F(ProgressBarTest, AnEpochGoesOnAfterAnEvaluationWithinIt) {
 
 TEST_F(ProgressBarTest, AnEvaluationOutsideOfARunHasNoEpoch) {
   handler_.Add(ProgressBar(Options(/*terminal=*/false)));
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   const std::string nothing;
-  handler_.FireToAll(RunEnd{state_, history_, RunEnding::kFinished, nothing});
+  handler_.FireToAll(RunEnd{clock_, history_, RunEnding::kFinished, nothing});
   Written();
-  handler_.Fire(EvalStart{state_, eval_, 2});
-  handler_.Fire(EvalEnd{state_, eval_, {}});
+  handler_.Fire(EvalStart{clock_, eval_, 2, FakeBackend()});
+  handler_.Fire(EvalEnd{clock_, eval_, {}});
   EXPECT_THAT(Written(), StartsWith("eval: "));
 }
 
 TEST_F(ProgressBarTest, ReadsNoTensorThatItDoesNotDraw) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  handler_.Fire(EpochStart{config_, state_, 4});
+  handler_.Fire(EpochStart{config_, clock_, 4});
   // A tensor with no memory behind it: reading it throws.
   const StepOutput unreadable{.loss = at::ones({}, at::device(at::kMeta)),
                               .weight = 3};
-  handler_.Fire(StepEnd{state_, batch_, unreadable});
+  handler_.Fire(StepEnd{clock_, batch_, unreadable});
   EXPECT_THROW(Step(unreadable), CallbackError);
 }
 

@@ -62,12 +62,12 @@ TEST_F(GradientNormMonitorTest, IsThatOfTheGradientTheUpdateTakes) {
   CallbackHandler handler(control);
   handler.Add(GradientNormMonitor(optimizer_));
   RunConfig config;
-  StepState state;
+  RunClock clock;
   InMemoryRunHistory history;
-  handler.Fire(EpochStart{config, state, 1});
+  handler.Fire(EpochStart{config, clock, 1});
   SetGradients(7);
-  handler.Fire(GradientsReady{state, /*divisor=*/0.7});
-  handler.Fire(TrainEpochEnd{state, history});
+  handler.Fire(GradientsReady{clock, /*divisor=*/0.7});
+  handler.Fire(TrainEpochEnd{clock, history});
   EXPECT_FLOAT_EQ(history.Latest("grad_norm_mean"), 10);
 }
 

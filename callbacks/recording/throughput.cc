@@ -28,7 +28,7 @@ Throughput::Throughput(ThroughputOptions options)
 }
 
 void Throughput::OnEpochStart(const EpochStart& e, Control&) {
-  start_samples_ = e.state.samples_seen;
+  start_samples_ = e.clock.samples();
   waited_ = 0;
   steps_.clear();
   steps_.reserve(static_cast<size_t>(e.num_batches));
@@ -63,7 +63,7 @@ void Throughput::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   // waited for the device.
   const double seconds = options_.clock() - epoch_start_ - eval_seconds_;
   const auto samples =
-      static_cast<double>(e.state.samples_seen - start_samples_);
+      static_cast<double>(e.clock.samples() - start_samples_);
   std::sort(steps_.begin(), steps_.end());
   e.history.Update("samples_per_second", seconds > 0 ? samples / seconds : 0);
   e.history.Update("data_wait", seconds > 0 ? waited_ / seconds : 0);

@@ -16,7 +16,7 @@ TEST(ThroughputTest, RecordsRateWaitAndStepTimes) {
                .batch_size = 10,
                .data_seconds = 0.25,
                .step_seconds = 0.75});
-  run.Add(Throughput({.clock = run.clock()}));
+  run.Add(Throughput({.clock = run.seconds()}));
   run.Play();
   EXPECT_EQ(run.history().Latest("samples_per_second"), 10);
   EXPECT_EQ(run.history().Latest("data_wait"), 0.25);
@@ -32,7 +32,7 @@ TEST(ThroughputTest, LeavesEvaluationsWithinEpochsOut) {
                .data_seconds = 0.25,
                .step_seconds = 0.75,
                .eval_step_seconds = 100});
-  run.Add(Throughput({.clock = run.clock()}));
+  run.Add(Throughput({.clock = run.seconds()}));
   run.Play();
   EXPECT_EQ(run.history().Latest("samples_per_second"), 10);
   EXPECT_EQ(run.history().Latest("data_wait"), 0.25);

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 // each epoch and one at its end.
 TEST(TimerTest, TellsTrainingFromEvaluation) {
   FakeRun run({.eval_within_epoch_at = 2});
-  Timer timer({.clock = run.clock()});
+  Timer timer({.clock = run.seconds()});
   run.Add(timer);
   EXPECT_EQ(timer.seconds(), 0);
   for (int i = 0; i < 2; ++i) {
@@ -29,7 +29,7 @@ TEST(TimerTest, TellsTrainingFromEvaluation) {
 
 TEST(TimerTest, RunsOnDuringARun) {
   FakeRun run;
-  Timer timer({.clock = run.clock()});
+  Timer timer({.clock = run.seconds()});
   run.Add(timer);
   std::vector<double> seconds;
   run.Add(On<EpochEnd>(

@@ -33,13 +33,6 @@ std::unique_ptr<Tracker> MakeTracker(const TrackOptions& options) {
   return std::make_unique<Tracker>(std::move(sinks));
 }
 
-// The epoch that a report is of, as people count: at an epoch's end the state
-// has counted it already.
-double EpochOf(const StepState& state) {
-  const bool between = state.batch_idx == 0 && state.epoch > 0;
-  return static_cast<double>(between ? state.epoch : state.epoch + 1);
-}
-
 }  // namespace
 
 Track::Track(TrackOptions options) : options_(std::move(options)) {
@@ -93,14 +86,14 @@ void Track::LoadState(const State& state) {
       throw std::invalid_argument("Track: its state has no \"" + name + "\"");
     }
   }
-  resumed_ = std::move(positions);
+  positions_ = std::move(positions);
   seen_ = std::move(seen);
   evaluated_ = std::move(evaluated);
 }
 
 void Track::WriteInfo(const RunStart& e) const {
   RunInfo info = RunInfoOfThisProcess();
-  info.resumed_at = resumed_ ? e.state.optimizer_step : 0;
+  info.resumed_at = e.resumed ? e.clock.updates() : 0;
   info.config = options_.config;
   for (auto& field : e.config.Fields()) {
     info.config.push_back(std::move(field));
@@ -113,26 +106,26 @@ void Track::WriteInfo(const RunStart& e) const {
 
 void Track::OnRunStart(const RunStart& e, Control&) {
   WriteInfo(e);
-  if (!resumed_) {
+  if (!e.resumed) {
+    positions_.clear();
     seen_.clear();
     evaluated_.clear();
   }
-  tracker_->Start(resumed_.value_or(Tracker::Positions()));
-  resumed_.reset();
+  tracker_->Start(positions_);
   report_start_.reset();
   running_ = true;
 }
 
-void Track::StartReport(const StepState& state) {
+void Track::StartReport(const RunClock& clock) {
   report_start_ = options_.clock();
   report_eval_seconds_ = 0;
-  report_samples_ = state.samples_seen;
+  report_samples_ = clock.samples();
 }
 
 void Track::OnEpochStart(const EpochStart& e, Control&) {
   epoch_start_ = options_.clock();
   eval_seconds_ = 0;
-  StartReport(e.state);
+  StartReport(e.clock);
 }
 
 void Track::OnReport(const Report& e, Control&) {
@@ -140,18 +133,19 @@ void Track::OnReport(const Report& e, Control&) {
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());
   }
-  row.emplace_back("epoch", EpochOf(e.state));
-  row.emplace_back("samples", static_cast<double>(e.state.samples_seen));
+  row.emplace_back(
+      "epoch", static_cast<double>(e.clock.epoch_of_last_batch() + 1));
+  row.emplace_back("samples", static_cast<double>(e.clock.samples()));
   const double seconds =
       report_start_ ? options_.clock() - *report_start_ - report_eval_seconds_
                     : 0;
   if (seconds > 0) {
     row.emplace_back(
         "samples_per_second",
-        static_cast<double>(e.state.samples_seen - report_samples_) / seconds);
+        static_cast<double>(e.clock.samples() - report_samples_) / seconds);
   }
-  StartReport(e.state);
-  tracker_->Add(e.state.optimizer_step, std::move(row));
+  StartReport(e.clock);
+  tracker_->Add(e.clock.updates(), std::move(row));
 }
 
 void Track::OnEvalStart(const EvalStart&, Control&) {
@@ -165,7 +159,7 @@ void Track::OnEvalEnd(const EvalEnd& e, Control&) {
   if (!running_) return;
   for (const auto& [name, value] : e.metrics) evaluated_.insert(name);
   if (e.metrics.empty()) return;
-  tracker_->Add(e.state.optimizer_step,
+  tracker_->Add(e.clock.updates(),
                 tracking::Row(e.metrics.begin(), e.metrics.end()));
 }
 
@@ -183,9 +177,9 @@ void Track::AddNews(int64_t step, const RunHistory& history,
 }
 
 void Track::OnEpochEnd(const EpochEnd& e, Control&) {
-  AddNews(e.state.optimizer_step, e.history,
-          {{"epoch", static_cast<double>(e.state.epoch + 1)},
-           {"samples", static_cast<double>(e.state.samples_seen)},
+  AddNews(e.clock.updates(), e.history,
+          {{"epoch", static_cast<double>(e.clock.epoch() + 1)},
+           {"samples", static_cast<double>(e.clock.samples())},
            {"epoch/seconds", options_.clock() - epoch_start_},
            {"epoch/eval_seconds", eval_seconds_}});
 }
@@ -193,7 +187,7 @@ void Track::OnEpochEnd(const EpochEnd& e, Control&) {
 void Track::OnRunEnd(const RunEnd& e, Control&) {
   if (!running_) return;
   running_ = false;
-  AddNews(e.state.optimizer_step, e.history, {});
+  AddNews(e.clock.updates(), e.history, {});
   tracker_->Flush();
   const std::string error = tracker_->error();
   // The training is what matters: it ends as it would have without us.

@@ -16,10 +16,9 @@
 // end what else is new in the history, with "epoch/" in front, and how long it
 // took.
 //
-// Its state is how far the files and the history were: a run that goes on from
-// a checkpoint cuts them back to it, so that nothing is missing or there twice.
-// A new run in the same folder moves the files aside. Only the main process
-// should have it.
+// Its state is the length of the files and of the history: a resumed run cuts
+// the files back to it, so that no row is missing or there twice. A new run in
+// the same folder moves the files aside. Add it on rank 0 only.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_TRACK_H_
@@ -41,8 +40,8 @@
 #include "tracking/sinks/tracker.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_clock.h"
 #include "trainer/state.h"
-#include "trainer/step_state.h"
 
 namespace trainyard {
 
@@ -56,7 +55,7 @@ struct TrackOptions {
   std::vector<std::pair<std::string, std::function<double()>>> values = {};
   // Shown with the run, beside the run's own configuration.
   RunInfo::Pairs config = {};
-  // Who runs when, e.g. [&] { return trainer.DescribeCallbacks(); }.
+  // Who runs when, e.g. [&] { return trainer.callbacks().Describe(); }.
   std::function<std::string()> hooks = nullptr;
   SecondsClock clock = SteadySeconds;
 };
@@ -86,12 +85,13 @@ class Track final : public Callback, public Stateful {
 
  private:
   void WriteInfo(const RunStart& e) const;
-  void StartReport(const StepState& state);
+  void StartReport(const RunClock& clock);
   void AddNews(int64_t step, const RunHistory& history, tracking::Row row);
 
   TrackOptions options_;
   std::unique_ptr<Tracker> tracker_;
-  std::optional<Tracker::Positions> resumed_;
+  // Where the files of the loaded state end.
+  Tracker::Positions positions_;
   // How many values of each metric of the history were there at the last look.
   std::map<std::string, int64_t> seen_;
   // Metrics that are written when they are measured.

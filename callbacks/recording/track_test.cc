@@ -14,6 +14,7 @@
 #include "callbacks/testing/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
 #include "tracking/run_history.h"
+#include "trainer/testing/clock_at.h"
 
 namespace trainyard {
 namespace {
@@ -46,7 +47,7 @@ std::vector<std::string> Rows(const std::string& folder) {
 TEST(TrackTest, WritesEvaluationsAndEpochs) {
   const std::string folder = NewFolder("epochs");
   FakeRun run({.num_epochs = 2, .batches_per_epoch = 1});
-  run.Add(Track({.run_dir = folder, .clock = run.clock()}));
+  run.Add(Track({.run_dir = folder, .clock = run.seconds()}));
   run.Play();
   EXPECT_THAT(
       Rows(folder),
@@ -72,17 +73,18 @@ TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
                .values = {{"lr", [&] { return lr; }}},
                .clock = [&] { return now; }});
   Control control;
-  const StepState state{.optimizer_step = 10, .samples_seen = 80};
-  track.OnReport({.state = state, .metrics = {{"train_loss", 0.7}}}, control);
+  const RunClock clock =
+      ClockAt({.epoch_batches = 10, .updates = 10, .samples = 80});
+  track.OnReport({.clock = clock, .metrics = {{"train_loss", 0.7}}}, control);
   lr = 0.05;
   // 6 seconds, of which 2 are an evaluation's.
-  track.OnEvalStart({.state = state, .name = "eval"}, control);
+  track.OnEvalStart({.clock = clock, .name = "eval", .backend = FakeBackend()}, control);
   now += 2;
-  track.OnEvalEnd({.state = state, .name = "eval", .metrics = {}}, control);
+  track.OnEvalEnd({.clock = clock, .name = "eval", .metrics = {}}, control);
   now += 4;
   // The end of the second epoch.
-  const StepState later{.optimizer_step = 20, .samples_seen = 120, .epoch = 2};
-  track.OnReport({.state = later, .metrics = {{"train_loss", 0.6}}}, control);
+  const RunClock later = ClockAt({.epoch = 2, .updates = 20, .samples = 120});
+  track.OnReport({.clock = later, .metrics = {{"train_loss", 0.6}}}, control);
   track.tracker().Flush();
   EXPECT_THAT(Rows(folder),
               ElementsAre("{\"step\":10,\"train_loss\":0.7,\"lr\":0.1,"
@@ -110,9 +112,9 @@ TEST(TrackTest, WritesEachFieldOfTheConfigurationAsItIs) {
   const std::string folder = NewFolder("fields");
   Track track({.run_dir = folder});
   Control control;
-  const StepState state;
+  const RunClock clock;
   const RunConfig config{.device = "cpu\nclip: none"};
-  track.OnRunStart({.config = config, .state = state}, control);
+  track.OnRunStart({config, clock, /*resumed=*/false, FakeBackend()}, control);
   EXPECT_THAT(Read(folder + "/run.json"),
               HasSubstr("\"device\": \"cpu\\nclip: none\""));
 }
@@ -122,19 +124,19 @@ TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
   State saved;
   {
     FakeRun run({.num_epochs = 2, .batches_per_epoch = 1});
-    Track track({.run_dir = folder, .clock = run.clock()});
+    Track track({.run_dir = folder, .clock = run.seconds()});
     run.Add(track);
     // The checkpoint of the first report; what follows is run in vain.
     run.Add(On<Report>(
         [&](const Report& e, Control&) {
-          if (e.state.optimizer_step == 1) saved = track.SaveState();
+          if (e.clock.updates() == 1) saved = track.SaveState();
         },
         /*priority=*/200));
     run.Play();
   }
   const std::vector<std::string> before = Rows(folder);
   FakeRun run({.num_epochs = 1, .batches_per_epoch = 1});
-  Track track({.run_dir = folder, .clock = run.clock()});
+  Track track({.run_dir = folder, .clock = run.seconds()});
   track.LoadState(saved);
   run.Add(track);
   run.Play();
@@ -149,19 +151,19 @@ TEST(TrackTest, AHistoryThatWasRestoredIsNotNew) {
   history.Update("grad_norm", 2);
   history.Update("eval_loss", 0.25);
   Control control;
-  const StepState state{.optimizer_step = 4};
+  const RunClock clock = ClockAt({.updates = 4});
   const RunConfig config;
   State saved;
   for (const bool resumed : {false, true}) {
     Track track({.run_dir = folder, .clock = [] { return 0.0; }});
     if (resumed) track.LoadState(saved);
-    track.OnRunStart({.config = config, .state = state}, control);
+    track.OnRunStart({config, clock, /*resumed=*/false, FakeBackend()}, control);
     if (!resumed) {
       track.OnEvalEnd(
-          {.state = state, .name = "eval", .metrics = {{"eval_loss", 0.25}}},
+          {.clock = clock, .name = "eval", .metrics = {{"eval_loss", 0.25}}},
           control);
     }
-    track.OnRunEnd({.state = state,
+    track.OnRunEnd({.clock = clock,
                     .history = history,
                     .ending = RunEnding::kFinished,
                     .message = ""},

@@ -22,13 +22,13 @@ UpdateHistory::Series UpdateHistory::Values(const std::string& name) const {
   return found == series_.end() ? Series() : found->second;
 }
 
-void UpdateHistory::OnRunStart(const RunStart&, Control&) {
-  if (!std::exchange(goes_on_, false)) series_.clear();
+void UpdateHistory::OnRunStart(const RunStart& e, Control&) {
+  if (!e.resumed) series_.clear();
 }
 
 void UpdateHistory::OnReport(const Report& e, Control&) {
   for (const auto& [name, value] : e.metrics) {
-    series_[name].emplace_back(e.state.optimizer_step, value);
+    series_[name].emplace_back(e.clock.updates(), value);
   }
 }
 
@@ -65,7 +65,6 @@ void UpdateHistory::LoadState(const State& state) {
     }
   }
   series_ = std::move(loaded);
-  goes_on_ = true;
 }
 
 }  // namespace trainyard

@@ -5,7 +5,7 @@
 //   trainer.Train({.report = Every(Updates(1)), …});
 //   for (const auto& [updates, loss] : history.Values("train_loss")) …
 //
-// A run that goes on from a checkpoint goes on with its values. For files, see
+// A resumed run continues with its values. For files, see
 // callbacks/recording:track.
 //
 // Thread-compatible: the loop calls it from one thread.
@@ -43,8 +43,6 @@ class UpdateHistory final : public Callback, public Stateful {
 
  private:
   std::map<std::string, Series> series_;
-  // The next run is the rest of one that was saved.
-  bool goes_on_ = false;
 };
 
 }  // namespace trainyard

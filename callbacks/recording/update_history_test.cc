@@ -8,6 +8,7 @@
 
 #include "callbacks/testing/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
+#include "trainer/testing/clock_at.h"
 
 namespace trainyard {
 namespace {
@@ -35,12 +36,12 @@ TEST(UpdateHistoryTest, HasAValuePerReport) {
 
 TEST(UpdateHistoryTest, ARunThatGoesOnGoesOnWithItsValues) {
   UpdateHistory before, after;
-  const StepState state{.optimizer_step = 3};
+  const RunClock clock = ClockAt({.updates = 3});
   Control control;
-  before.OnReport({state, {{"train_loss", 0.5}}}, control);
+  before.OnReport({clock, {{"train_loss", 0.5}}}, control);
   after.LoadState(before.SaveState());
-  after.OnRunStart({{}, state}, control);
-  after.OnReport({{.optimizer_step = 4}, {{"train_loss", 0.25}}}, control);
+  after.OnRunStart({{}, clock, /*resumed=*/true, FakeBackend()}, control);
+  after.OnReport({ClockAt({.updates = 4}), {{"train_loss", 0.25}}}, control);
   EXPECT_THAT(after.Values("train_loss"),
               ElementsAre(Pair(3, 0.5), Pair(4, 0.25)));
   State damaged;

@@ -10,8 +10,7 @@ namespace trainyard {
 
 EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
     : options_(std::move(options)),
-      watch_("EarlyStopping", options_.metric),
-      progress_("EarlyStopping", options_.clock) {
+      watch_("EarlyStopping", options_.metric) {
   if (options_.patience < 1) {
     throw std::invalid_argument("EarlyStopping: patience is " +
                                 std::to_string(options_.patience) +
@@ -25,13 +24,11 @@ EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
 }
 
 State EarlyStopping::SaveState() const {
-  State state(/*version=*/2);
+  State state(/*version=*/3);
   if (best_) state.Set("best", *best_);
   state.Set("best_epoch", best_epoch_);
   state.Set("waited", waited_);
   state.Set("judged", watch_.taken());
-  state.Set("batches", progress_.now().batches);
-  state.Set("seconds", progress_.now().seconds);
   state.Set("due", static_cast<int64_t>(due_));
   if (seen_) {
     state.Set("seen", seen_->value);
@@ -41,15 +38,14 @@ State EarlyStopping::SaveState() const {
 }
 
 void EarlyStopping::LoadState(const State& state) {
-  state.CheckVersion(2);
+  // Version 2 also had batches and seconds, which the run's clock has now.
+  state.CheckVersion(3);
   const auto best_epoch = state.Get<int64_t>("best_epoch");
   const auto waited = state.Get<int64_t>("waited");
-  Earlier earlier{.taken = state.Get<int64_t>("judged"), .progress = {}};
+  const auto taken = state.Get<int64_t>("judged");
   std::optional<Seen> seen;
   bool due = false;
   if (state.version() >= 2) {
-    earlier.progress.batches = state.Get<int64_t>("batches");
-    earlier.progress.seconds = state.Get<double>("seconds");
     due = state.Get<int64_t>("due") != 0;
     if (state.Has("seen")) {
       seen = {state.Get<double>("seen"), state.Get<int64_t>("seen_epoch")};
@@ -61,18 +57,15 @@ void EarlyStopping::LoadState(const State& state) {
   waited_ = waited;
   seen_ = seen;
   due_ = due;
-  earlier_ = earlier;
+  taken_before_ = taken;
 }
 
 void EarlyStopping::OnRunStart(const RunStart& e, Control& control) {
-  num_epochs_ = e.config.num_epochs;
-  if (const auto earlier = std::exchange(earlier_, std::nullopt)) {
-    watch_.StartRun(earlier->taken);
-    progress_.Start(e, earlier->progress);
+  if (e.resumed) {
+    watch_.StartRun(taken_before_);
     return StopIfPatienceIsOut(control);
   }
   watch_.StartRun();
-  progress_.Start(e);
   seen_.reset();
   due_ = false;
   waited_ = 0;
@@ -82,37 +75,35 @@ void EarlyStopping::OnRunStart(const RunStart& e, Control& control) {
 }
 
 void EarlyStopping::OnStepEnd(const StepEnd& e, Control& control) {
-  if (options_.check.never()) return;
-  const Progress before = progress_.now();
-  progress_.Count(e);
-  Advance(before, control);
+  Advance(e.clock, /*epoch_ended=*/false, control);
 }
 
 void EarlyStopping::OnEvalEnd(const EvalEnd& e, Control& control) {
   if (const std::optional<double> value = watch_.Take(e)) {
-    See(*value, e.state, control);
+    See(*value, e.clock, control);
   }
 }
 
 void EarlyStopping::OnEpochEnd(const EpochEnd& e, Control& control) {
-  for (const double value : watch_.Take(e)) See(value, e.state, control);
-  const Progress before = progress_.now();
-  progress_.Count(e);
-  Advance(before, control);
+  for (const double value : watch_.Take(e)) See(value, e.clock, control);
+  Advance(e.clock, /*epoch_ended=*/true, control);
 }
 
 void EarlyStopping::OnRunEnd(const RunEnd& e, Control&) { watch_.EndRun(e); }
 
-void EarlyStopping::See(double value, const StepState& state,
+void EarlyStopping::See(double value, const RunClock& clock,
                         Control& control) {
-  // The evaluation that ends a run comes after its last epoch was counted.
-  seen_ = {value, std::min(state.epoch + 1, num_epochs_)};
-  if (options_.check.never()) due_ = true;
+  seen_ = {value, clock.epoch_of_last_batch() + 1};
+  if (!options_.check) due_ = true;
   JudgeIfDue(control);
 }
 
-void EarlyStopping::Advance(const Progress& before, Control& control) {
-  due_ = due_ || options_.check.Due(before, progress_.now());
+void EarlyStopping::Advance(const RunClock& clock, bool epoch_ended,
+                            Control& control) {
+  if (!options_.check) return;
+  // Epochs advance only when one ends; all other units were checked before.
+  if (epoch_ended != (options_.check->unit() == TrainUnit::kEpochs)) return;
+  due_ = due_ || options_.check->Due(clock.previous(), clock.progress());
   JudgeIfDue(control);
 }
 
@@ -135,9 +126,9 @@ void EarlyStopping::StopIfPatienceIsOut(Control& control) const {
   const std::string best =
       best_ ? ReadableValue(*best_) + " of epoch " + std::to_string(best_epoch_)
             : "nan";
-  const std::string looks = options_.check.never() ? "evaluation" : "look";
+  const std::string unit = options_.check ? "check" : "evaluation";
   control.RequestStop(options_.metric + " has not improved on " + best +
-                      " in " + std::to_string(waited_) + " " + looks +
+                      " in " + std::to_string(waited_) + " " + unit +
                       (waited_ == 1 ? "" : "s"));
 }
 

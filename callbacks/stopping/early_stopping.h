@@ -5,8 +5,8 @@
 //   trainer.Train(...);
 //   stopper.best();        // and stopper.best_epoch()
 //
-// It looks at the end of every evaluation; at training's own metrics and those
-// that callbacks record, at the end of every epoch. Or less often, in any unit:
+// It judges a metric of an evaluation when the evaluation ends, and any other
+// metric of the history at the end of an epoch. Or less often, in any unit:
 //
 //   EarlyStopping({.patience = 3, .check = Every(Samples(1000000))});
 //
@@ -19,12 +19,11 @@
 #include <string>
 
 #include "callbacks/callback.h"
-#include "callbacks/clock.h"
-#include "callbacks/run_progress.h"
 #include "callbacks/stopping/metric_watch.h"
 #include "trainer/better.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_clock.h"
 #include "trainer/state.h"
 #include "trainer/train_unit.h"
 
@@ -34,17 +33,16 @@ struct EarlyStoppingOptions {
   // Any name of the history: an evaluation's or training's own.
   std::string metric = "eval_loss";
   Better better = Better::kLower;
-  // Looks in a row without improvement before the stop. REQUIRES: >= 1.
+  // Judgements in a row without improvement before the stop. REQUIRES: >= 1.
   int64_t patience = 1;
-  // When to look: at the newest value then or, if there is none since the last
-  // look, at the next one. Never: at every value, as it is measured.
-  Period check = {};
+  // How often to judge the metric: at its newest value then or, if there is none
+  // since the last time, at the next one. Unset: at every value.
+  std::optional<Period> check = std::nullopt;
   // Only a change by more than this is an improvement. REQUIRES: >= 0.
   double threshold = 0;
-  // A second run starts without the first one's best. Otherwise it goes on from
-  // it.
+  // Whether a second run of the trainer starts without the best value of the
+  // first.
   bool reset_on_run = true;
-  SecondsClock clock = SteadySeconds;
 };
 
 class EarlyStopping final : public Callback, public Stateful {
@@ -63,8 +61,8 @@ class EarlyStopping final : public Callback, public Stateful {
   void OnEpochEnd(const EpochEnd& e, Control& control) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
-  // Best value and patience spent: a run that goes on from a checkpoint is
-  // judged as if it had never stopped, and at once if it was stopped by this.
+  // A resumed run is judged as if it had never stopped. If this callback had
+  // stopped it, it stops again at once.
   State SaveState() const override;
   void LoadState(const State& state) override;
 
@@ -75,9 +73,9 @@ class EarlyStopping final : public Callback, public Stateful {
 
  private:
   // A value was measured.
-  void See(double value, const StepState& state, Control& control);
-  // Progress was made since `before`.
-  void Advance(const Progress& before, Control& control);
+  void See(double value, const RunClock& clock, Control& control);
+  // The clock advanced.
+  void Advance(const RunClock& clock, bool epoch_ended, Control& control);
   void JudgeIfDue(Control& control);
   void StopIfPatienceIsOut(Control& control) const;
 
@@ -89,21 +87,15 @@ class EarlyStopping final : public Callback, public Stateful {
 
   EarlyStoppingOptions options_;
   MetricWatch watch_;
-  RunProgress progress_;
-  // The next run is the rest of one that was saved: what it had taken and done.
-  struct Earlier {
-    int64_t taken;
-    Progress progress;
-  };
-  std::optional<Earlier> earlier_;
-  int64_t num_epochs_ = 0;
+  // How many values had been taken when the loaded state was saved.
+  int64_t taken_before_ = 0;
   // The newest value that was not judged.
   std::optional<Seen> seen_;
-  // A look was due and had no value.
+  // A judgement was due and had no value.
   bool due_ = false;
   std::optional<double> best_;
   int64_t best_epoch_ = 0;
-  // Looks since the best one.
+  // Judgements since the best one.
   int64_t waited_ = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "callbacks/testing/fake_run.h"
+#include "trainer/testing/clock_at.h"
 
 namespace trainyard {
 namespace {
@@ -42,7 +43,7 @@ TEST_P(EarlyStoppingTest, StopsWhenPatienceIsOut) {
   EXPECT_EQ(run.Play(), stops ? RunEnding::kStopped : RunEnding::kFinished)
       << run.message();
   if (stops) {
-    EXPECT_EQ(run.state().epoch, GetParam().stops_after_epoch);
+    EXPECT_EQ(run.clock().epoch(), GetParam().stops_after_epoch);
   }
 }
 
@@ -86,20 +87,22 @@ TEST(EarlyStoppingFactsTest, ARunThatGoesOnIsJudgedAsIfItHadNeverStopped) {
     EXPECT_EQ(after.best(), before.best());
     Control control;
     const RunConfig config{.num_epochs = 6};
-    StepState state{.epoch = saved_after};
-    after.OnRunStart({config, state}, control);
+    RunClock clock = ClockAt({.epoch = saved_after});
+    after.OnRunStart({config, clock, /*resumed=*/true, FakeBackend()}, control);
     InMemoryRunHistory history;
     for (int64_t i = 0; i < saved_after; ++i) {
       history.Update("eval_loss", values[static_cast<size_t>(i)]);
     }
     while (!control.stop_requested()) {
-      const double value = values[static_cast<size_t>(state.epoch)];
+      const double value = values[static_cast<size_t>(clock.epoch())];
       history.Update("eval_loss", value);
-      after.OnEvalEnd({state, "eval", {{"eval_loss", value}}}, control);
-      after.OnEpochEnd({state, history}, control);
-      ++state.epoch;
+      clock.CountBatch(1);
+      clock.CountEpoch();
+      after.OnEvalEnd({clock, "eval", {{"eval_loss", value}}}, control);
+      after.OnEpochEnd({clock, history}, control);
+      clock.EndEpoch();
     }
-    EXPECT_EQ(state.epoch, 4) << "saved after " << saved_after;
+    EXPECT_EQ(clock.epoch(), 4) << "saved after " << saved_after;
     EXPECT_EQ(control.reason(),
               "eval_loss has not improved on 4.0000 of epoch 2 in 2 "
               "evaluations");
@@ -120,7 +123,7 @@ TEST(EarlyStoppingFactsTest, WatchesMetricsOfTrainingToo) {
   FakeRun run({.loss = [](int64_t) { return 1.0; }});
   run.Add(EarlyStopping({.metric = "train_loss"}));
   run.Play();
-  EXPECT_EQ(run.state().epoch, 2);
+  EXPECT_EQ(run.clock().epoch(), 2);
 }
 
 TEST(EarlyStoppingFactsTest, AnEvaluationOutsideOfRunsIsNotJudged) {
@@ -141,7 +144,7 @@ TEST(EarlyStoppingFactsTest, ASecondRunStartsAnewUnlessToldNotTo) {
     run.Add(EarlyStopping({.reset_on_run = reset}));
     EXPECT_EQ(run.Play(), RunEnding::kFinished);
     run.Play();
-    return run.state().epoch;
+    return run.clock().epoch();
   };
   EXPECT_EQ(second_ends_after(true), 3);
   EXPECT_EQ(second_ends_after(false), 1);
@@ -182,8 +185,8 @@ TEST(EarlyStoppingFactsTest, AnEvaluationWithinAnEpochStopsTheRunThere) {
   FakeRun run(options);
   run.Add(EarlyStopping({.patience = 2}));
   EXPECT_EQ(run.Play(), RunEnding::kStopped);
-  EXPECT_EQ(run.state().epoch, 1);  // 5, 5, and 6 within the second epoch
-  EXPECT_EQ(run.state().batch_idx, 2);
+  EXPECT_EQ(run.clock().epoch(), 1);  // 5, 5, and 6 within the second epoch
+  EXPECT_EQ(run.clock().epoch_batches(), 2);
 }
 
 // Epochs of 4 batches of 8 samples and 0.5 s; an evaluation at the end of each,
@@ -199,11 +202,11 @@ class EarlyStoppingCheckTest : public ::testing::TestWithParam<CheckCase> {};
 
 TEST_P(EarlyStoppingCheckTest, LooksInAnyUnit) {
   FakeRun run({.num_epochs = 9});
-  run.Add(EarlyStopping({.check = GetParam().check, .clock = run.clock()}));
+  run.Add(EarlyStopping({.check = GetParam().check}));
   EXPECT_EQ(run.Play(), RunEnding::kStopped) << run.message();
-  EXPECT_THAT(run.message(), HasSubstr("in 1 look"));
-  EXPECT_EQ(run.state().epoch, GetParam().epoch);
-  EXPECT_EQ(run.state().batch_idx, GetParam().batch_idx);
+  EXPECT_THAT(run.message(), HasSubstr("in 1 check"));
+  EXPECT_EQ(run.clock().epoch(), GetParam().epoch);
+  EXPECT_EQ(run.clock().epoch_batches(), GetParam().batch_idx);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -222,7 +225,7 @@ TEST(EarlyStoppingFactsTest, ALookWithoutAValueWaitsForTheNext) {
   FakeRun run(Measuring("eval_loss", {5, 5, 5}));
   run.Add(EarlyStopping({.check = At(Batches(std::vector<int64_t>{1, 5}))}));
   EXPECT_EQ(run.Play(), RunEnding::kStopped) << run.message();
-  EXPECT_EQ(run.state().epoch, 2);
+  EXPECT_EQ(run.clock().epoch(), 2);
 }
 
 TEST(EarlyStoppingFactsTest, WhatWasSeenAndNotJudgedIsSaved) {
@@ -233,12 +236,17 @@ TEST(EarlyStoppingFactsTest, WhatWasSeenAndNotJudgedIsSaved) {
   first.Play();
   after.LoadState(before.SaveState());
   Control control;
-  after.OnRunStart({{.num_epochs = 3}, {.epoch = 2}}, control);
+  RunClock clock = ClockAt({.epoch = 2});
+  after.OnRunStart({{.num_epochs = 3}, clock, /*resumed=*/true, FakeBackend()},
+                   control);
   InMemoryRunHistory history;
   history.Update("eval_loss", 5);
   history.Update("eval_loss", 6);
   EXPECT_FALSE(control.stop_requested());
-  after.OnEpochEnd({{.epoch = 2}, history}, control);
+  clock.StartEpoch();
+  clock.CountBatch(1);
+  clock.CountEpoch();
+  after.OnEpochEnd({clock, history}, control);
   EXPECT_TRUE(control.stop_requested());
 }
 

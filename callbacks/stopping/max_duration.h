@@ -3,25 +3,27 @@
 //
 //   trainer.Add(MaxDuration(Seconds(3600)));
 //
-// It looks after every step; the run ends there, in mid-epoch if need be. A run
-// that goes on from a checkpoint counts updates, samples and epochs on, batches
-// and seconds from 0: a time limit is one of the process.
+// It checks after every step; the run ends there, also within an epoch. A
+// resumed run counts from its first start, in every unit. To limit the time of
+// one process, subtract what the run had before:
+//
+//   MaxDuration(Seconds(3600), {.of_process = true});
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_STOPPING_MAX_DURATION_H_
 #define TRAINYARD_CALLBACKS_STOPPING_MAX_DURATION_H_
 
 #include "callbacks/callback.h"
-#include "callbacks/clock.h"
-#include "callbacks/run_progress.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_clock.h"
 #include "trainer/train_unit.h"
 
 namespace trainyard {
 
 struct MaxDurationOptions {
-  SecondsClock clock = SteadySeconds;
+  // Whether a resumed run counts from the moment it was resumed.
+  bool of_process = false;
 };
 
 class MaxDuration final : public Callback {
@@ -29,18 +31,18 @@ class MaxDuration final : public Callback {
   // Throws std::invalid_argument if the length is zero, or an option is bad.
   explicit MaxDuration(Duration length, MaxDurationOptions options = {});
 
-  void OnRunStart(const RunStart& e, Control&) override;
+  // A resumed run that has lasted as long already stops before its first batch.
+  void OnRunStart(const RunStart& e, Control& control) override;
   void OnStepEnd(const StepEnd& e, Control& control) override;
   void OnEpochEnd(const EpochEnd& e, Control& control) override;
 
-  // What the run has completed, or the last one had.
-  const Progress& progress() const { return progress_.now(); }
-
  private:
-  void Look(Control& control) const;
+  void StopIfReached(const RunClock& clock, Control& control) const;
 
   Duration length_;
-  RunProgress progress_;
+  MaxDurationOptions options_;
+  // The amount at which this process started to count.
+  double start_ = 0;
 };
 
 }  // namespace trainyard

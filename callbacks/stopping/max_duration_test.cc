@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "callbacks/testing/fake_run.h"
@@ -21,11 +22,10 @@ class MaxDurationTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(MaxDurationTest, StopsTheRunThere) {
   FakeRun run({.num_epochs = 3, .grad_accum_steps = 2});
-  MaxDuration& limit =
-      run.Add(MaxDuration(GetParam().length, {.clock = run.clock()}));
+  run.Add(MaxDuration(GetParam().length));
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(run.Play(), RunEnding::kStopped);
-    EXPECT_EQ(limit.progress().batches, GetParam().batches);
+    EXPECT_EQ(run.clock().batches(), GetParam().batches);
     EXPECT_EQ(run.message(),
               "the run has lasted " + ToString(GetParam().length));
   }
@@ -39,16 +39,34 @@ INSTANTIATE_TEST_SUITE_P(Units, MaxDurationTest,
                                            Case{"Epochs", Epochs(2), 8}),
                          [](const auto& tested) { return tested.param.name; });
 
+// The first epoch of a run, then the rest in another process.
+TEST_P(MaxDurationTest, AResumedRunCountsFromItsFirstStart) {
+  FakeRun first({.num_epochs = 1, .grad_accum_steps = 2});
+  first.Play();
+  FakeRun rest({.num_epochs = 3, .grad_accum_steps = 2});
+  rest.Add(MaxDuration(GetParam().length));
+  EXPECT_EQ(rest.PlayResumed(first.clock()), RunEnding::kStopped);
+  EXPECT_EQ(rest.clock().batches(), std::max<int64_t>(GetParam().batches, 4));
+}
+
+TEST_P(MaxDurationTest, OrFromWhereItWasResumed) {
+  FakeRun first({.num_epochs = 1, .grad_accum_steps = 2});
+  first.Play();
+  FakeRun rest({.num_epochs = 4, .grad_accum_steps = 2});
+  rest.Add(MaxDuration(GetParam().length, {.of_process = true}));
+  EXPECT_EQ(rest.PlayResumed(first.clock()), RunEnding::kStopped);
+  EXPECT_EQ(rest.clock().batches(), 4 + GetParam().batches);
+}
+
 TEST(MaxDurationFactsTest, HeaderExample) {
   FakeRun run;
   run.Add(MaxDuration(Seconds(3600)));
   EXPECT_EQ(run.Play(), RunEnding::kFinished);
+  MaxDuration(Seconds(3600), {.of_process = true});
 }
 
 TEST(MaxDurationFactsTest, RefusesALengthOfNothing) {
   EXPECT_THROW(MaxDuration(Seconds(0)), std::invalid_argument);
-  EXPECT_THROW(MaxDuration(Seconds(1), {.clock = nullptr}),
-               std::invalid_argument);
 }
 
 }  // namespace

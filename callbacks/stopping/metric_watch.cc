@@ -42,7 +42,7 @@ std::vector<double> MetricWatch::Take(const EpochEnd& e) {
 
 void MetricWatch::EndRun(const RunEnd& e) {
   in_run_ = false;
-  if (e.ending == RunEnding::kFinished && e.state.epoch > 0 && taken_ == 0) {
+  if (e.ending == RunEnding::kFinished && e.clock.epoch() > 0 && taken_ == 0) {
     ThrowMissing(e.history);
   }
 }

@@ -22,8 +22,8 @@ TerminateOnNaN::TerminateOnNaN(TerminateOnNaNOptions options)
 }
 
 void TerminateOnNaN::OnEpochStart(const EpochStart& e, Control&) {
-  training_ = {.name = "epoch " + std::to_string(e.state.epoch + 1),
-               .batches = e.state.batch_idx};
+  training_ = {.name = "epoch " + std::to_string(e.clock.epoch() + 1),
+               .batches = e.clock.epoch_batches()};
 }
 
 void TerminateOnNaN::OnLossEnd(const LossEnd& e, Control& control) {
@@ -49,7 +49,7 @@ void TerminateOnNaN::OnTrainEpochEnd(const TrainEpochEnd&, Control& control) {
 
 void TerminateOnNaN::OnEvalStart(const EvalStart& e, Control&) {
   evaluation_ = {.name = "evaluation \"" + e.name + "\" after " +
-                         std::to_string(e.state.optimizer_step) + " updates"};
+                         std::to_string(e.clock.updates()) + " updates"};
 }
 
 void TerminateOnNaN::OnEvalStepEnd(const EvalStepEnd& e, Control& control) {

@@ -36,7 +36,7 @@ TEST(TerminateOnNaNTest, StopsAfterTheBatchWhoseLossIsNotFinite) {
   nan.Add(TerminateOnNaN());
   EXPECT_EQ(nan.Play(), RunEnding::kStopped);
   EXPECT_EQ(nan.message(), "loss is nan in epoch 2, batch 2");
-  EXPECT_EQ(nan.state().batch_idx, 2);
+  EXPECT_EQ(nan.clock().epoch_batches(), 2);
 
   FakeRun infinite({.loss = OnesBut(1, -kInf)});
   infinite.Add(TerminateOnNaN());
@@ -47,13 +47,13 @@ TEST(TerminateOnNaNTest, StopsAfterTheBatchWhoseLossIsNotFinite) {
 TEST(TerminateOnNaNTest, ABatchThatWeighsNothingMayHaveAnyLoss) {
   Control control;
   TerminateOnNaN callback;
-  const StepState state;
+  const RunClock clock;
   const AnyBatch batch(Example{at::zeros({1}), at::zeros({1})});
   StepOutput output{.loss = at::full({}, kNan), .weight = 0};
-  callback.OnLossEnd({state, batch, output}, control);
+  callback.OnLossEnd({clock, batch, output}, control);
   EXPECT_FALSE(control.stop_requested());
   output.weight = 1;
-  callback.OnLossEnd({state, batch, output}, control);
+  callback.OnLossEnd({clock, batch, output}, control);
   EXPECT_TRUE(control.stop_requested());
 }
 

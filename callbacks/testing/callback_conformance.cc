@@ -47,7 +47,7 @@ FakeRunOptions Improving() {
 
 TEST_P(CallbackConformanceTest, RunsTwice) {
   FakeRun run(Improving());
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
@@ -55,7 +55,7 @@ TEST_P(CallbackConformanceTest, RunsTwice) {
 
 TEST_P(CallbackConformanceTest, BothOfTwoRunsRecordTheSameMetrics) {
   FakeRun run(Improving());
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   run.Play();
   const std::vector<std::string> names = run.history().Names();
@@ -71,7 +71,7 @@ TEST_P(CallbackConformanceTest, BothOfTwoRunsRecordTheSameMetrics) {
 
 TEST_P(CallbackConformanceTest, SurvivesARunWithNoEvents) {
   FakeRun run;
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   EXPECT_EQ(run.PlayNothing(), RunEnding::kFinished) << run.message();
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
@@ -86,7 +86,7 @@ TEST_P(CallbackConformanceTest, SurvivesEvaluationsWithinEpochsAndAtTheEnd) {
     return Metrics{{"eval_loss", 1 / ++count}};
   };
   FakeRun run(options);
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
 }
@@ -95,7 +95,7 @@ TEST_P(CallbackConformanceTest, SurvivesAFailedRun) {
   FakeRunOptions options = Improving();
   options.fail_at_batch = 6;
   FakeRun run(options);
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(run.Play(), RunEnding::kError);
@@ -105,10 +105,10 @@ TEST_P(CallbackConformanceTest, SurvivesAFailedRun) {
 
 TEST_P(CallbackConformanceTest, SurvivesAStoppedRun) {
   FakeRun run(Improving());
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   run.Add(On<StepEnd>([](const StepEnd& e, Control& control) {
-            if (e.state.epoch == 1) control.RequestStop("enough");
+            if (e.clock.epoch() == 1) control.RequestStop("enough");
           }),
           {.duplicates = Duplicates::kAllow});
   for (int i = 0; i < 2; ++i) {
@@ -119,7 +119,7 @@ TEST_P(CallbackConformanceTest, SurvivesAStoppedRun) {
 
 TEST_P(CallbackConformanceTest, SurvivesEvaluationsOutsideOfRuns) {
   FakeRun run(Improving());
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   run.PlayEvaluation();
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
@@ -131,7 +131,7 @@ TEST_P(CallbackConformanceTest, ItsStateComesBack) {
   State state;
   {
     FakeRun run(Improving());
-    const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+    const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
     const auto* stateful = dynamic_cast<Stateful*>(callback.get());
     if (stateful == nullptr) GTEST_SKIP() << "it has no state";
     run.Add(*callback);
@@ -139,7 +139,7 @@ TEST_P(CallbackConformanceTest, ItsStateComesBack) {
     state = stateful->SaveState();
   }
   FakeRun rest(Improving());
-  const std::unique_ptr<Callback> callback = GetParam().make(rest.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(rest.seconds());
   auto& stateful = dynamic_cast<Stateful&>(*callback);
   EXPECT_ANY_THROW(stateful.LoadState(State(/*version=*/1000)));
   stateful.LoadState(state);
@@ -151,7 +151,7 @@ TEST_P(CallbackConformanceTest, ItsStateComesBack) {
 TEST_P(CallbackConformanceTest, LeavesTheRandomGeneratorAlone) {
   FakeRun run(Improving());
   const at::Tensor before = GeneratorState();
-  const std::unique_ptr<Callback> callback = GetParam().make(run.clock());
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
   run.Add(*callback);
   run.Play();
   EXPECT_TRUE(at::equal(GeneratorState(), before));

@@ -4,8 +4,11 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
+#include "backends/single_process.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
 
@@ -23,7 +26,34 @@ StepOutput OutputOf(double loss, int64_t size) {
 
 }  // namespace
 
+Backend& FakeBackend() {
+  static const std::unique_ptr<Backend> backend =
+      MakeSingleProcessBackend(at::kCPU);
+  return *backend;
+}
+
+FakeRun::FakeRun(FakeRunOptions options)
+    : options_(std::move(options)),
+      clock_(NewClock()) {}
+
+RunClock FakeRun::NewClock() {
+  return RunClock({.grad_accum_steps = options_.grad_accum_steps,
+                   .seconds = [this] { return now_; }});
+}
+
 RunEnding FakeRun::Play() {
+  resumed_ = false;
+  return PlayFrom(NewClock());
+}
+
+RunEnding FakeRun::PlayResumed(const RunClock& clock) {
+  resumed_ = true;
+  RunClock own = NewClock();
+  own.LoadState(clock.SaveState());
+  return PlayFrom(std::move(own));
+}
+
+RunEnding FakeRun::PlayFrom(RunClock clock) {
   const int64_t updates =
       (options_.batches_per_epoch + options_.grad_accum_steps - 1) /
       options_.grad_accum_steps;
@@ -35,7 +65,7 @@ RunEnding FakeRun::Play() {
              .batches_per_epoch = options_.batches_per_epoch,
              .updates_per_epoch = updates,
              .max_updates = updates * options_.num_epochs};
-  state_ = {.grad_accum_steps = options_.grad_accum_steps};
+  clock_ = std::move(clock);
   history_.Reset();
   control_.Reset();
   message_.clear();
@@ -51,7 +81,7 @@ RunEnding FakeRun::Play() {
 
 RunEnding FakeRun::EndRun(RunEnding ending) {
   const std::exception_ptr error =
-      handler_.FireToAll(RunEnd{state_, history_, ending, message_});
+      handler_.FireToAll(RunEnd{clock_, history_, ending, message_});
   if (!error) return ending;
   try {
     std::rethrow_exception(error);
@@ -62,93 +92,91 @@ RunEnding FakeRun::EndRun(RunEnding ending) {
 }
 
 RunEnding FakeRun::PlayEpochs() {
-  handler_.Fire(RunStart{config_, state_});
+  handler_.Fire(RunStart{config_, clock_, resumed_, FakeBackend()});
   bool evaluated = true;
-  while (state_.epoch < options_.num_epochs) {
+  while (clock_.epoch() < options_.num_epochs) {
     if (PlayTraining()) {
-      evaluated = (state_.epoch + 1) % options_.eval_every_epochs == 0;
-      if (evaluated) PlayEvalSteps("eval", options_.eval(state_.epoch + 1));
-      handler_.Fire(EpochEnd{state_, history_});
+      clock_.CountEpoch();
+      evaluated = (clock_.epoch() + 1) % options_.eval_every_epochs == 0;
+      if (evaluated) PlayEvalSteps("eval", options_.eval(clock_.epoch() + 1));
+      handler_.Fire(EpochEnd{clock_, history_});
       history_.IncrementEpoch();
-      ++state_.epoch;
-      state_.ResetEpoch();
-      if (state_.epoch == options_.num_epochs) break;
+      clock_.EndEpoch();
+      if (clock_.epoch() == options_.num_epochs) break;
     }
     if (!control_.stop_requested()) continue;
     message_ = control_.reason();
-    handler_.Fire(Stop{state_, message_});
+    handler_.Fire(Stop{clock_, message_});
     return RunEnding::kStopped;
   }
-  if (!evaluated) PlayEvalSteps("eval", options_.eval(state_.epoch));
+  if (!evaluated) PlayEvalSteps("eval", options_.eval(clock_.epoch()));
   return RunEnding::kFinished;
 }
 
 bool FakeRun::PlayTraining() {
-  handler_.Fire(EpochStart{config_, state_, options_.batches_per_epoch});
+  clock_.StartEpoch();
+  handler_.Fire(EpochStart{config_, clock_, options_.batches_per_epoch});
   double sum = 0;
   for (int64_t left = options_.batches_per_epoch; left > 0; --left) {
     if (control_.stop_requested()) return false;
     PlayStep(left);
     sum += options_.loss(batch_);
-    if (left > 1 && state_.batch_idx == options_.eval_within_epoch_at) {
-      PlayEvalSteps("eval", options_.eval(state_.epoch + 1));
+    if (left > 1 && clock_.epoch_batches() == options_.eval_within_epoch_at) {
+      PlayEvalSteps("eval", options_.eval(clock_.epoch() + 1));
     }
   }
   if (control_.stop_requested()) return false;
   history_.Update("train_loss",
                   sum / static_cast<double>(options_.batches_per_epoch));
-  handler_.Fire(TrainEpochEnd{state_, history_});
+  handler_.Fire(TrainEpochEnd{clock_, history_});
   return true;
 }
 
 void FakeRun::PlayStep(int64_t batches_left) {
   ++batch_;
+  clock_.StartBatch();
   now_ += options_.data_seconds;
   const AnyBatch batch = BatchOf(options_.batch_size);
   const StepOutput output =
       OutputOf(options_.loss(batch_), options_.batch_size);
-  handler_.Fire(StepStart{state_, batch});
-  handler_.Fire(ForwardEnd{state_, batch, output.loss});
-  handler_.Fire(LossEnd{state_, batch, output});
+  handler_.Fire(StepStart{clock_, batch});
+  handler_.Fire(ForwardEnd{clock_, batch, output.loss});
+  handler_.Fire(LossEnd{clock_, batch, output});
   if (batch_ == options_.fail_at_batch) throw std::runtime_error("no memory");
   options_.backward();
-  handler_.Fire(BackwardEnd{state_, output});
-  if (state_.IsGradAccumBoundary(batches_left == 1)) {
-    handler_.Fire(GradientsReady{state_});
-    ++state_.optimizer_step;
-    handler_.Fire(UpdateEnd{state_, true});
+  handler_.Fire(BackwardEnd{clock_, output});
+  if (clock_.EndsWindow(batches_left == 1)) {
+    handler_.Fire(GradientsReady{clock_});
+    clock_.CountUpdate();
+    handler_.Fire(UpdateEnd{clock_, true});
   }
   now_ += options_.step_seconds;
-  state_.IncrementBatch({.batch_size = options_.batch_size});
-  handler_.Fire(StepEnd{state_, batch, output});
-  handler_.Fire(Report{state_, {{"train_loss", output.loss.item<double>()}}});
+  clock_.CountBatch(options_.batch_size);
+  handler_.Fire(StepEnd{clock_, batch, output});
+  handler_.Fire(Report{clock_, {{"train_loss", output.loss.item<double>()}}});
 }
 
 void FakeRun::PlayEvalSteps(const std::string& name, const Metrics& metrics) {
-  StepState state = state_;
-  state.ResetEpoch();
   const auto loss = metrics.find("eval_loss");
   const AnyBatch batch = BatchOf(options_.batch_size);
   const StepOutput output =
       OutputOf(loss == metrics.end() ? 0 : loss->second, options_.batch_size);
-  handler_.Fire(EvalStart{state, name, options_.eval_batches});
+  handler_.Fire(EvalStart{clock_, name, options_.eval_batches, FakeBackend()});
   for (int64_t i = 0; i < options_.eval_batches; ++i) {
-    handler_.Fire(EvalStepStart{state, batch});
+    handler_.Fire(EvalStepStart{clock_, batch, i});
     now_ += options_.eval_step_seconds;
-    state.IncrementBatch(
-        {.batch_size = options_.batch_size, .is_training = false});
-    handler_.Fire(EvalStepEnd{state, batch, output});
+    handler_.Fire(EvalStepEnd{clock_, batch, output, i});
   }
   // Evaluations outside of a run are not part of its history.
   if (name == "eval") {
     for (const auto& [metric, value] : metrics) history_.Update(metric, value);
   }
-  handler_.Fire(EvalEnd{state_, name, metrics});
+  handler_.Fire(EvalEnd{clock_, name, metrics});
 }
 
 RunEnding FakeRun::PlayNothing() {
   message_.clear();
-  handler_.Fire(RunStart{config_, state_});
+  handler_.Fire(RunStart{config_, clock_, /*resumed=*/false, FakeBackend()});
   return EndRun(RunEnding::kFinished);
 }
 

@@ -14,15 +14,19 @@
 #include <string>
 #include <utility>
 
+#include "backends/backend.h"
 #include "callbacks/callback_handler.h"
 #include "callbacks/clock.h"
 #include "tracking/run_history.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_clock.h"
 #include "trainer/run_config.h"
-#include "trainer/step_state.h"
 
 namespace trainyard {
+
+// One process on the CPU, for tests that fire events themselves.
+Backend& FakeBackend();
 
 struct FakeRunOptions {
   int64_t num_epochs = 2;
@@ -54,8 +58,7 @@ struct FakeRunOptions {
 
 class FakeRun {
  public:
-  explicit FakeRun(FakeRunOptions options = {})
-      : options_(std::move(options)) {}
+  explicit FakeRun(FakeRunOptions options = {});
 
   template <class T>
   auto& Add(T&& callback, AddOptions options = {}) {
@@ -66,6 +69,10 @@ class FakeRun {
   // that of the last one.
   RunEnding Play();
 
+  // The rest of a run: callbacks have loaded their state, and the clock is at
+  // `clock`, whose epoch has no batches yet.
+  RunEnding PlayResumed(const RunClock& clock);
+
   // A run that ends before its first epoch.
   RunEnding PlayNothing();
 
@@ -73,16 +80,18 @@ class FakeRun {
   void PlayEvaluation();
 
   // For options: the time of this run, which must outlive the callback.
-  SecondsClock clock() {
+  SecondsClock seconds() {
     return [this] { return now_; };
   }
 
   // Why the last run ended.
   const std::string& message() const { return message_; }
   InMemoryRunHistory& history() { return history_; }
-  const StepState& state() const { return state_; }
+  const RunClock& clock() const { return clock_; }
 
  private:
+  RunEnding PlayFrom(RunClock clock);
+  RunClock NewClock();
   RunEnding EndRun(RunEnding ending);
   RunEnding PlayEpochs();
   bool PlayTraining();
@@ -90,14 +99,15 @@ class FakeRun {
   void PlayEvalSteps(const std::string& name, const Metrics& metrics);
 
   FakeRunOptions options_;
+  double now_ = 1000;
   Control control_;
   CallbackHandler handler_{control_};
   InMemoryRunHistory history_;
   RunConfig config_;
-  StepState state_;
+  RunClock clock_;
+  bool resumed_ = false;
   std::string message_;
   int64_t batch_ = 0;
-  double now_ = 1000;
 };
 
 }  // namespace trainyard

@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "trainer/step_state.h"
-
 namespace trainyard {
 namespace {
 
@@ -40,7 +38,7 @@ GradualUnfreezing::GradualUnfreezing(ModelFreezer& freezer,
 
 void GradualUnfreezing::OnEpochStart(const EpochStart& e, Control&) {
   while (given_.size() < steps_.size() &&
-         steps_[given_.size()].after_epochs <= e.state.epoch) {
+         steps_[given_.size()].after_epochs <= e.clock.epoch()) {
     const UnfreezeStep& step = steps_[given_.size()];
     Hand(step, step.pattern.empty()
                    ? freezer_.UnfreezeGroups(step.from, step.to)

@@ -50,7 +50,7 @@ struct Program {
                                         *optimizer, *backend);
     trainer->Add(GradualUnfreezing(freezer, *optimizer, kSteps));
     trainer->Add(On<UpdateEnd>([this](const UpdateEnd& e, Control& control) {
-      if (e.state.optimizer_step == stop_after) control.RequestStop("enough");
+      if (e.clock.updates() == stop_after) control.RequestStop("enough");
     }));
   }
   void Train(const std::string& folder, int64_t last_update = 0) {

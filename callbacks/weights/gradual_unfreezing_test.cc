@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/clock_at.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
@@ -32,7 +33,7 @@ TEST(GradualUnfreezingTest, AnOptimizerThatHasAllKeepsItsGroups) {
   freezer.FreezeGroups();
   GradualUnfreezing callback(freezer, optimizer, kSteps);
   Control control;
-  callback.OnEpochStart({RunConfig{}, StepState{.epoch = 5}, 1}, control);
+  callback.OnEpochStart({RunConfig{}, ClockAt({.epoch = 5}), 1}, control);
   EXPECT_EQ(optimizer.num_groups(), 1);
   EXPECT_TRUE(model->named_parameters()["0.weight"].requires_grad());
 }

@@ -27,11 +27,10 @@ std::vector<NamedTensor> CopyOf(const std::vector<NamedTensor>& tensors) {
 
 LearningRateFinder::LearningRateFinder(Optimizer& optimizer,
                                        std::vector<NamedTensor> weights,
-                                       LearningRateFinderOptions options)
+                                       const LrCurveOptions& options)
     : optimizer_(optimizer),
       weights_(std::move(weights)),
-      backend_(options.backend),
-      curve_(options.curve) {
+      curve_(options) {
   if (weights_.empty()) {
     throw std::invalid_argument(
         "LearningRateFinder: there are no weights to put back");
@@ -40,19 +39,15 @@ LearningRateFinder::LearningRateFinder(Optimizer& optimizer,
 
 void LearningRateFinder::OnRunStart(const RunStart& e, Control&) {
   if (done_) return;
-  if (e.config.num_processes > 1 && backend_ == nullptr) {
-    throw std::invalid_argument(
-        "LearningRateFinder: backend is not set, and the run has " +
-        std::to_string(e.config.num_processes) + " processes");
-  }
+  backend_ = &e.backend;
   before_.emplace();
   before_->weights = CopyOf(weights_);
-  before_->optimizer = CopyOf(optimizer_.State());
+  before_->optimizer = CopyOf(optimizer_.NamedTensors());
   for (size_t group = 0; group < optimizer_.num_groups(); ++group) {
     before_->rates.push_back(optimizer_.Field(group, "lr"));
   }
   before_->random = SaveRngState();
-  if (backend_ != nullptr) before_->backend = backend_->SaveState();
+  before_->backend = backend_->SaveState();
 }
 
 void LearningRateFinder::OnStepStart(const StepStart&, Control&) {
@@ -81,9 +76,7 @@ void LearningRateFinder::OnUpdateEnd(const UpdateEnd&, Control&) {
 
 double LearningRateFinder::MeanLoss() const {
   at::Tensor sums = at::stack({loss_, at::full_like(loss_, weight_)});
-  if (backend_ != nullptr) {
-    backend_->collectives().AllReduce(sums, ReduceOp::kSum);
-  }
+  backend_->collectives().AllReduce(sums, ReduceOp::kSum);
   return sums.select(0, 0).div(sums.select(0, 1)).item<double>();
 }
 
@@ -116,13 +109,13 @@ void LearningRateFinder::OnRunEnd(const RunEnd&, Control&) {
     at::Tensor weight = weights_[i].tensor.detach();
     weight.copy_(before.weights[i].tensor);
   }
-  optimizer_.LoadState(before.optimizer);
+  optimizer_.LoadTensors(before.optimizer);
   for (size_t group = 0; group < optimizer_.num_groups(); ++group) {
     optimizer_.Field(group, "lr") = before.rates[group];
   }
   optimizer_.ZeroGrad();
   LoadRngState(before.random);
-  if (backend_ != nullptr) backend_->LoadState(before.backend);
+  backend_->LoadState(before.backend);
 }
 
 }  // namespace trainyard

@@ -3,7 +3,7 @@
 // afterwards weights, optimizer, backend and random numbers are as before it.
 //
 //   auto& finder = trainer.Add(
-//       LearningRateFinder(optimizer, trainer.task().State()));
+//       LearningRateFinder(optimizer, trainer.task().NamedTensors()));
 //   trainer.Train({.data = train, .num_epochs = 100});  // the trial: stops
 //   std::cout << finder.curve().Table();
 //   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
@@ -32,25 +32,16 @@
 
 namespace trainyard {
 
-struct LearningRateFinderOptions {
-  LrCurveOptions curve = {};
-  // The run's, if it has several processes, whose mean loss is taken, or a
-  // gradient scaler. Borrowed.
-  Backend* backend = nullptr;
-};
-
 class LearningRateFinder final : public Callback {
  public:
   // Borrows the optimizer, and shares the tensors of `weights`. Throws
   // std::invalid_argument, which names the option, for a bad one.
   LearningRateFinder(Optimizer& optimizer, std::vector<NamedTensor> weights,
-                     LearningRateFinderOptions options = {});
+                     const LrCurveOptions& options = {});
 
   // After schedules and callbacks that set the rate: it has the last word.
   int priority() const override { return 100; }
 
-  // Throws std::invalid_argument if the run has several processes and there is
-  // no backend.
   void OnRunStart(const RunStart& e, Control&) override;
   void OnStepStart(const StepStart& e, Control&) override;
   void OnLossEnd(const LossEnd& e, Control&) override;
@@ -67,15 +58,16 @@ class LearningRateFinder final : public Callback {
   struct Before {
     std::vector<NamedTensor> weights, optimizer;
     std::vector<double> rates;  // by group
-    trainyard::State random, backend;
+    State random, backend;
   };
 
   double MeanLoss() const;
 
   Optimizer& optimizer_;
   std::vector<NamedTensor> weights_;
-  Backend* backend_;
   LrCurve curve_;
+  // Of the run; null before it starts.
+  Backend* backend_ = nullptr;
   // While the trial runs.
   std::optional<Before> before_;
   bool done_ = false;

@@ -18,8 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const LearningRateFinderOptions kOptions = {
-    .curve = {.min_lr = 1e-4, .max_lr = 100, .updates = 40}};
+const LrCurveOptions kOptions = {.min_lr = 1e-4, .max_lr = 100, .updates = 40};
 
 TrainOptions Short(int64_t epochs) {
   return {.data = LinePoints(16),
@@ -30,7 +29,7 @@ TrainOptions Short(int64_t epochs) {
 
 TEST(LearningRateFinderTest, TheTrialLeavesNothingBehind) {
   LineRig tried, plain;
-  LearningRateFinder finder(tried.optimizer(), tried.trainer().task().State(),
+  LearningRateFinder finder(tried.optimizer(), tried.trainer().task().NamedTensors(),
                             kOptions);
   tried.trainer().Add(finder);
   const at::Tensor weight = tried.weight();
@@ -55,7 +54,7 @@ TEST(LearningRateFinderTest, TheTrialLeavesNothingBehind) {
 TEST(LearningRateFinderTest, FindsARateThatLearns) {
   LineRig rig;
   auto& finder = rig.trainer().Add(LearningRateFinder(
-      rig.optimizer(), rig.trainer().task().State(), kOptions));
+      rig.optimizer(), rig.trainer().task().NamedTensors(), kOptions));
   rig.trainer().Train(Short(1000));
   const auto& points = finder.curve().points();
   EXPECT_GT(points.size(), 10);
@@ -72,7 +71,7 @@ TEST(LearningRateFinderTest, ReadmeExample) {
   Optimizer& optimizer = rig.optimizer();
   const DatasetPtr train = LinePoints(16);
   auto& finder =
-      trainer.Add(LearningRateFinder(optimizer, trainer.task().State()));
+      trainer.Add(LearningRateFinder(optimizer, trainer.task().NamedTensors()));
   trainer.Train({.data = train, .num_epochs = 100});  // the trial, ends itself
   std::cout << finder.curve().Table();
   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
@@ -100,7 +99,7 @@ TEST(LearningRateFinderTest, GroupsKeepTheirRatio) {
 TEST(LearningRateFinderTest, RefusesToBeSaved) {
   LineRig rig;
   rig.trainer().Add(LearningRateFinder(rig.optimizer(),
-                                       rig.trainer().task().State(), kOptions));
+                                       rig.trainer().task().NamedTensors(), kOptions));
   TrainOptions options = Short(1000);
   options.checkpoint.directory = ::testing::TempDir() + "/trial";
   const at::Tensor weight = rig.weight();
@@ -111,7 +110,7 @@ TEST(LearningRateFinderTest, RefusesToBeSaved) {
 TEST(LearningRateFinderTest, NeedsWhatItPutsBack) {
   LineRig rig;
   EXPECT_THROW(LearningRateFinder(rig.optimizer(), {}), std::invalid_argument);
-  LearningRateFinder finder(rig.optimizer(), rig.trainer().task().State());
+  LearningRateFinder finder(rig.optimizer(), rig.trainer().task().NamedTensors());
   Control control;
   EXPECT_THROW(finder.OnRunStart({{.num_processes = 2}, {}}, control),
                std::invalid_argument);
@@ -124,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(LearningRateFinder, CallbackConformanceTest,
                                static LineRig rig;
                                return std::make_unique<LearningRateFinder>(
                                    rig.optimizer(),
-                                   rig.trainer().task().State());
+                                   rig.trainer().task().NamedTensors());
                              }}),
                          CallbackCaseName);
 

@@ -18,28 +18,25 @@ ModelEma::ModelEma(const AveragedTensors& model, ModelEmaOptions options)
 }
 
 void ModelEma::OnRunStart(const RunStart& e, Control&) {
-  updates_ = e.state.optimizer_step;
-  if (!std::exchange(goes_on_, false)) ema_->Reset();
+  updates_ = e.clock.updates();
+  if (!e.resumed) ema_->Reset();
 }
 
 // Not at OnUpdateEnd: of several optimizers each has one, and the last decides.
 void ModelEma::OnStepEnd(const StepEnd& e, Control&) {
-  if (e.state.optimizer_step == updates_) return;
-  updates_ = e.state.optimizer_step;
+  if (e.clock.updates() == updates_) return;
+  updates_ = e.clock.updates();
   ema_->Update();
 }
 
 void ModelEma::OnRunEnd(const RunEnd& e, Control&) {
   if (!options_.apply_at_end || e.ending == RunEnding::kError) return;
-  OrThrow(LoadTensors(ema_->State(), model_));
+  OrThrow(LoadTensors(ema_->NamedTensors(), model_));
 }
 
 State ModelEma::SaveState() const { return ema_->SaveState(); }
 
-void ModelEma::LoadState(const trainyard::State& state) {
-  ema_->LoadState(state);
-  goes_on_ = true;
-}
+void ModelEma::LoadState(const State& state) { ema_->LoadState(state); }
 
 void ModelEma::Enter() { swap_ = std::make_unique<Ema::Swap>(*ema_); }
 

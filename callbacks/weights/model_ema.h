@@ -3,7 +3,7 @@
 // measures as "eval_loss", they measure as "ema_eval_loss".
 //
 //   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
-//   trainer.Add(SaveBest(trainer.task().State(),
+//   trainer.Add(SaveBest(trainer.task().NamedTensors(),
 //                        {.directory = "runs/first/best",
 //                         .metric = "ema_eval_loss"}));
 //
@@ -11,8 +11,8 @@
 // During such an evaluation the model holds the averages: so the SaveBest above
 // saves the best of them, and the model has those at the end.
 //
-// Its state is the averages: a run that goes on from a checkpoint goes on with
-// them. A new run starts from the model's weights.
+// Its state is the averages: a resumed run continues with them. A new run starts
+// from the model's weights.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_
@@ -56,8 +56,8 @@ class ModelEma final : public Callback, public Stateful, public OtherWeights {
   void OnStepEnd(const StepEnd& e, Control&) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
-  trainyard::State SaveState() const override;
-  void LoadState(const trainyard::State& state) override;
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
   std::string prefix() const override { return options_.prefix; }
   bool wanted() const override { return options_.evaluate; }
@@ -71,8 +71,6 @@ class ModelEma final : public Callback, public Stateful, public OtherWeights {
   std::vector<NamedTensor> model_;
   std::unique_ptr<Ema> ema_;
   std::unique_ptr<Ema::Swap> swap_;
-  // The next run is the rest of one that was saved.
-  bool goes_on_ = false;
   // Updates of the run that were averaged.
   int64_t updates_ = 0;
 };

@@ -38,7 +38,7 @@ struct Rig : PlainRig {
       : ema(*model, options) {
     trainer.Add(ema);
   }
-  at::Tensor average() { return ema.ema().State()[1].tensor; }  // "weight"
+  at::Tensor average() { return ema.ema().NamedTensors()[1].tensor; }  // "weight"
 
   ModelEma ema;
 };
@@ -59,7 +59,7 @@ TEST(ModelEmaTest, MovesOncePerUpdate) {
       On<UpdateEnd>([&](const UpdateEnd&, Control&) { by_hand.Update(); }));
   rig.trainer.Train(Options());
   EXPECT_EQ(rig.ema.ema().updates(), 6);
-  EXPECT_TRUE(at::equal(rig.average(), by_hand.State()[1].tensor));
+  EXPECT_TRUE(at::equal(rig.average(), by_hand.NamedTensors()[1].tensor));
   EXPECT_FALSE(at::equal(rig.average(), rig.model["weight"]));
 }
 
@@ -125,7 +125,7 @@ TEST(ModelEmaTest, TheBestAveragesAreKept) {
   const std::string run_dir = ::testing::TempDir() + "/best_ema";
   std::filesystem::remove_all(run_dir);
   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
-  trainer.Add(SaveBest(trainer.task().State(), {.directory = run_dir + "/best",
+  trainer.Add(SaveBest(trainer.task().NamedTensors(), {.directory = run_dir + "/best",
                                                 .metric = "ema_eval_loss"}));
   at::Tensor average;
   trainer.Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {

@@ -54,22 +54,12 @@ SaveBest::SaveBest(std::vector<NamedTensor> weights, SaveBestOptions options)
   Check(options_, !weights_.empty());
 }
 
-bool SaveBest::main() const {
-  return options_.backend == nullptr || options_.backend->rank() == 0;
-}
-
-// A small tensor of the host, as the first process has it.
+// A small tensor of the host, as rank 0 has it.
 at::Tensor SaveBest::FromMain(const at::Tensor& mine) const {
-  if (options_.backend == nullptr) return mine;
-  at::Tensor sent = mine.to(options_.backend->device());
-  options_.backend->collectives().Broadcast(sent);
+  if (backend_->num_processes() == 1) return mine;
+  at::Tensor sent = mine.to(backend_->device());
+  backend_->collectives().Broadcast(sent);
   return sent.cpu();
-}
-
-bool SaveBest::Any(bool here) const {
-  return options_.backend == nullptr
-             ? here
-             : options_.backend->collectives().Any(here);
 }
 
 State SaveBest::SaveState() const {
@@ -107,17 +97,11 @@ void SaveBest::LoadState(const State& state) {
   }
   in_checkpoints_ = {{steps.begin(), steps.end()}};
   watch_.StartRun(judged);
-  goes_on_ = true;
 }
 
 void SaveBest::OnRunStart(const RunStart& e, Control&) {
-  num_epochs_ = e.config.num_epochs;
-  if (e.config.num_processes > 1 && options_.backend == nullptr) {
-    throw std::invalid_argument(
-        "SaveBest: backend is not set, and the run has " +
-        std::to_string(e.config.num_processes) + " processes");
-  }
-  if (std::exchange(goes_on_, false)) {
+  backend_ = &e.backend;
+  if (e.resumed) {
     foreign_files_ = false;
     ForgetMissing();
     return PointToBest();
@@ -129,14 +113,14 @@ void SaveBest::OnRunStart(const RunStart& e, Control&) {
   foreign_files_ = true;
 }
 
-// All processes have the same list: the first one's files decide.
+// All ranks have the same list: rank 0's files decide.
 void SaveBest::ForgetMissing() {
   std::vector<int64_t> there;
   for (const Saved& saved : saved_) {
     there.push_back(main() && folder_.Has(saved.step) ? 1 : 0);
     if (main() && there.back() == 0) {
       LOG(WARNING) << "SaveBest: " << PathOf(saved)
-                   << " is gone; the run goes on without it";
+                   << " is missing; the run continues without it";
     }
   }
   if (there.empty()) return;
@@ -148,23 +132,22 @@ void SaveBest::ForgetMissing() {
 }
 
 void SaveBest::OnEvalEnd(const EvalEnd& e, Control&) {
-  if (const auto value = watch_.Take(e)) Judge(*value, e.state);
+  if (const auto value = watch_.Take(e)) Judge(*value, e.clock);
 }
 
 void SaveBest::OnEpochEnd(const EpochEnd& e, Control&) {
   // Weights of now have the newest value only.
   const std::vector<double> values = watch_.Take(e);
-  if (!values.empty()) Judge(values.back(), e.state);
+  if (!values.empty()) Judge(values.back(), e.clock);
 }
 
-void SaveBest::Judge(double value, const StepState& state) {
+void SaveBest::Judge(double value, const RunClock& clock) {
   value = FromMain(at::scalar_tensor(value, at::kDouble)).item<double>();
   if (std::isnan(value)) return;
   const bool full = static_cast<int64_t>(saved_.size()) >= options_.keep;
   if (full && !Improves(value, saved_.back().value, options_.better)) return;
-  // The evaluation that ends a run comes after its last epoch was counted.
-  const Saved saved{.step = state.optimizer_step,
-                    .epoch = std::min(state.epoch + 1, num_epochs_),
+  const Saved saved{.step = clock.updates(),
+                    .epoch = clock.epoch_of_last_batch() + 1,
                     .value = value};
   Write(saved);
   std::erase_if(saved_, [&](const Saved& s) { return s.step == saved.step; });
@@ -203,10 +186,10 @@ void SaveBest::Write(const Saved& saved) {
     }
   }
   foreign_files_ = false;
-  if (!Any(!status.ok())) return;
+  if (!backend_->collectives().Any(!status.ok())) return;
   throw std::runtime_error("SaveBest: " +
                            (main() ? Text(status)
-                                   : "the first process could not write " +
+                                   : "rank 0 could not write " +
                                          folder_.PathOf(saved.step)));
 }
 
@@ -228,20 +211,20 @@ void SaveBest::Reload() {
     loaded = status.ok();
     if (!loaded) problems += (problems.empty() ? "" : "; ") + Text(status);
   }
-  if (!Any(loaded)) {
+  if (!backend_->collectives().Any(loaded)) {
     throw std::runtime_error(
         "SaveBest: the best weights cannot be read, the model keeps its last "
         "ones: " +
-        (main() ? problems : "see the first process"));
+        (main() ? problems : "see rank 0"));
   }
   if (!problems.empty()) {
     LOG(WARNING) << "SaveBest: reloaded the next best weights: " << problems;
   }
-  if (options_.backend == nullptr) return;
+  if (backend_->num_processes() == 1) return;
   const at::NoGradGuard no_gradients;
   for (const NamedTensor& weight : weights_) {
     at::Tensor tensor = weight.tensor.detach();
-    options_.backend->collectives().Broadcast(tensor);
+    backend_->collectives().Broadcast(tensor);
   }
 }
 

@@ -1,7 +1,7 @@
 // SaveBest keeps the weights with the best values of a metric in files, and
 // puts the best ones back into the model when the run ends.
 //
-//   trainer.Add(SaveBest(trainer.task().State(),
+//   trainer.Add(SaveBest(trainer.task().NamedTensors(),
 //                        {.directory = "runs/first/best"}));
 //
 // The files are plain safetensors, `step-<updates>.safetensors`, and
@@ -9,8 +9,9 @@
 // measured: of an evaluation within an epoch, too. A new run in the same folder
 // renames those of an earlier one to `old-…`.
 //
-// Its state is which files there are: a run that goes on from a checkpoint goes
-// on with them. Files that the last three checkpoints name are not removed.
+// Its state is the list of files: a resumed run continues with them. Files that
+// the last three checkpoints name are not removed. With several ranks, add it on
+// all of them.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_SAVE_BEST_H_
@@ -48,9 +49,6 @@ struct SaveBestOptions {
   bool reload = true;
   // A second run starts without the first one's best.
   bool reset_on_run = true;
-  // The run's, if it has several processes: the first one writes, and gives the
-  // others what it reads. All of them have the callback. Borrowed.
-  Backend* backend = nullptr;
 };
 
 class SaveBest final : public Callback, public Stateful {
@@ -71,7 +69,7 @@ class SaveBest final : public Callback, public Stateful {
   // As EarlyStopping, and for the same reason.
   int priority() const override { return 50; }
 
-  // Each throws std::runtime_error on all processes if a file cannot be written
+  // Each throws std::runtime_error on all ranks if a file cannot be written
   // or, at the end, if none can be read.
   void OnRunStart(const RunStart& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control&) override;
@@ -88,10 +86,9 @@ class SaveBest final : public Callback, public Stateful {
   }
 
  private:
-  bool main() const;
+  bool main() const { return backend_->rank() == 0; }
   at::Tensor FromMain(const at::Tensor& mine) const;
-  bool Any(bool here) const;
-  void Judge(double value, const StepState& state);
+  void Judge(double value, const RunClock& clock);
   void Write(const Saved& saved);
   void PointToBest() const;
   void ForgetMissing();
@@ -102,11 +99,11 @@ class SaveBest final : public Callback, public Stateful {
   MetricWatch watch_;
   WeightsFolder folder_;
   std::vector<Saved> saved_;
-  int64_t num_epochs_ = 0;
   // Whether the folder may have files of another run.
   bool foreign_files_ = true;
-  // The next run is the rest of one that was saved.
-  bool goes_on_ = false;
+  // Of the run; null before it starts. With several ranks all of them have the
+  // callback: rank 0 writes the files, and sends the others what it reads.
+  Backend* backend_ = nullptr;
   // What the latest checkpoints name: one of them is the next to go on from.
   mutable std::deque<std::set<int64_t>> in_checkpoints_;
 };

@@ -14,6 +14,7 @@
 #include "callbacks/testing/callback_conformance.h"
 #include "callbacks/testing/fake_run.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
+#include "trainer/testing/clock_at.h"
 
 namespace trainyard {
 namespace {
@@ -127,18 +128,19 @@ TEST_F(SaveBestTest, ARunThatGoesOnGoesOnWithItsFiles) {
   // Better ones, after the checkpoint, do not remove what it names.
   weight_.fill_(40);
   Control control;
-  StepState later{.optimizer_step = 12, .epoch = 2};
+  const RunClock later =
+      ClockAt({.epoch = 2, .epoch_batches = 1, .updates = 12});
   const RunConfig config{.num_epochs = 4};
   SaveBest crashed = Make();
   crashed.LoadState(state);
-  crashed.OnRunStart({config, later}, control);
+  crashed.OnRunStart({config, later, /*resumed=*/true, FakeBackend()}, control);
   crashed.OnEvalEnd({later, "eval", {{"eval_loss", 2}}}, control);
   EXPECT_THAT(Files(), ElementsAre("best.safetensors", "step-12.safetensors",
                                    "step-4.safetensors"));
   // The same checkpoint again; this time it does not become better.
   SaveBest after = Make();
   after.LoadState(state);
-  after.OnRunStart({config, later}, control);
+  after.OnRunStart({config, later, /*resumed=*/true, FakeBackend()}, control);
   EXPECT_EQ(fs::read_symlink(folder_ + "/best.safetensors"),
             "step-4.safetensors");
   after.OnEvalEnd({later, "eval", {{"eval_loss", 7}}}, control);
@@ -170,7 +172,7 @@ TEST_F(SaveBestTest, ReloadChecksTheFileAndTakesTheNextBest) {
     run.Add(best);
     // One bit of the best, after it was written.
     run.Add(On<EpochEnd>([&](const EpochEnd& e, Control&) {
-              if (e.state.epoch != 2) return;
+              if (e.clock.epoch() != 2) return;
               std::fstream file(best.PathOf(best.saved()[0]));
               file.seekp(-1, std::ios::end);
               file.put('\x01');

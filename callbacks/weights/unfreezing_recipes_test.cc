@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "trainer/optim/adamw.h"
+#include "trainer/testing/clock_at.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
@@ -20,7 +21,7 @@ class UnfreezingRecipesTest : public testing::Test {
     std::vector<std::vector<double>> rates;
     Control control;
     for (int64_t epoch = 0; epoch < epochs; ++epoch) {
-      callback.OnEpochStart({RunConfig{}, StepState{.epoch = epoch}, 1},
+      callback.OnEpochStart({RunConfig{}, ClockAt({.epoch = epoch}), 1},
                             control);
       rates.emplace_back();
       for (size_t group = 0; group < optimizer.num_groups(); ++group) {

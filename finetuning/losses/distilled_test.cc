@@ -19,7 +19,8 @@ namespace {
 // A loop's, which does nothing: the test does it.
 class NoLoop final : public StepContext {
  public:
-  const StepState& state() const override { return state_; }
+  const RunClock& clock() const override { return clock_; }
+  Control& control() override { return control_; }
   void ForwardDone(const at::Tensor&) override { ++forwards; }
   void Backward(const at::Tensor&, std::optional<double>) override {}
   bool Update(Optimizer&, const Clip&) override { return false; }
@@ -27,7 +28,8 @@ class NoLoop final : public StepContext {
   int forwards = 0;
 
  private:
-  StepState state_;
+  RunClock clock_;
+  Control control_;
 };
 
 // The labels say nothing; what is learnt comes from the teacher.
@@ -46,7 +48,7 @@ TEST(DistilledTest, TheStudentLearnsWhatTheTeacherKnows) {
                   return logits.mul(10);
                 },
                 {.temperature = 2, .alpha = 1}, {{"accuracy", Accuracy()}});
-  EXPECT_EQ(task->State().size(), 2);
+  EXPECT_EQ(task->NamedTensors().size(), 2);
   AdamW optimizer(*student, {.lr = 0.05, .weight_decay = 0});
   NoLoop step;
   const AnyBatch batch(Example{x, known.mul(0)});

@@ -85,7 +85,7 @@ TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   const Weights trained = WeightsOf(*model);
   EXPECT_TRUE(at::equal(trained.at("stem.weight"), start.at("stem.weight")));
   EXPECT_FALSE(at::equal(trained.at("head.weight"), start.at("head.weight")));
-  const Weights average = Copied(ema.State());
+  const Weights average = Copied(ema.NamedTensors());
   EXPECT_FALSE(at::equal(average.at("head.weight"), trained.at("head.weight")));
   {
     const Ema::Swap averaged(ema);
@@ -121,7 +121,7 @@ TEST(ScriptTrainingTest, ItsParametersAndBuffersAreAveraged) {
     for (const NamedTensor& item : model.Buffers()) item.tensor.fill_(8);
   }
   ema.Update();
-  const Weights averages = Copied(ema.State());
+  const Weights averages = Copied(ema.NamedTensors());
   EXPECT_TRUE(at::equal(averages.at("w"), at::ones({2})));
   EXPECT_TRUE(at::equal(averages.at("seen"), at::full({1}, 2.0F)));
   const Ema::Swap swapped(ema);

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
       trainer.Add(trainyard::Track(
           {.run_dir = run_dir,
            .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}},
-           .hooks = [&] { return trainer.DescribeCallbacks(); }}));
+           .hooks = [&] { return trainer.callbacks().Describe(); }}));
     }
     const trainyard::RunResult result =
         trainer.Train({.data = data.train,

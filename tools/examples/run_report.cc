@@ -19,14 +19,14 @@ namespace {
 RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer,
                      const RunResult& result) {
   RunSummary summary{
-      .epochs = result.state.epoch,
-      .updates = result.state.optimizer_step,
-      .samples = result.state.samples_seen,
+      .epochs = result.clock.epoch(),
+      .updates = result.clock.updates(),
+      .samples = result.clock.samples(),
       .seconds = result.seconds,
       .samples_per_second =
           static_cast<double>(result.samples) / result.train_seconds,
       .state_crc32c =
-          StateCrc32c(optimizer.State(), StateCrc32c(trainer.task().State()))};
+          StateCrc32c(optimizer.NamedTensors(), StateCrc32c(trainer.task().NamedTensors()))};
   for (const std::string& name : trainer.history().Names())
     summary.metrics[name] = trainer.history().Latest(name);
   return summary;

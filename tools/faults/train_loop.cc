@@ -68,11 +68,11 @@ int Run() {
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
   const int64_t rank = backend->rank();
   trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
-    if (rank == 0) Say(absl::StrFormat("saved %d", e.state.optimizer_step));
+    if (rank == 0) Say(absl::StrFormat("saved %d", e.clock.updates()));
   }));
   const bool last = rank + 1 == backend->num_processes();
   trainer.Add(On<StepEnd>([last](const StepEnd& e, Control&) {
-    if (last && e.state.optimizer_step == absl::GetFlag(FLAGS_throw_at)) {
+    if (last && e.clock.updates() == absl::GetFlag(FLAGS_throw_at)) {
       throw std::runtime_error("this rank has had enough");
     }
   }));
@@ -87,8 +87,8 @@ int Run() {
        .resume = Resume::kIfPresent,
        .per_device_batch_size = 32 / backend->num_processes(),
        .seed = 1});
-  std::vector<NamedTensor> all = trainer.task().State();
-  for (const NamedTensor& item : optimizer.State()) all.push_back(item);
+  std::vector<NamedTensor> all = trainer.task().NamedTensors();
+  for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);
   if (rank == 0) Say(absl::StrFormat("state_crc32c %08x", StateCrc32c(all)));
   return ExitCode(result.ending);
 }

@@ -3,7 +3,7 @@
 //
 //   Checkpoint checkpoint{.step = 12000};
 //   checkpoint.tensors["model"] = NamedParameters(*model);
-//   checkpoint.tensors["optimizer"] = optimizer.State();
+//   checkpoint.tensors["optimizer"] = optimizer.NamedTensors();
 //   checkpoint.parts["loader"] = loader.SaveState();
 //
 // Thread-compatible. Copies share the tensors' memory.

@@ -34,14 +34,14 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
 
 absl::Status SaveOptimizerState(const std::string& path,
                                 const Optimizer& optimizer) {
-  return WriteSafetensors(path, optimizer.State());
+  return WriteSafetensors(path, optimizer.NamedTensors());
 }
 
 absl::Status LoadOptimizerState(const std::string& path, Optimizer& optimizer) {
   const absl::StatusOr<Safetensors> file = ReadSafetensors(path);
   if (!file.ok()) return file.status();
   try {
-    optimizer.LoadState(file->tensors);
+    optimizer.LoadTensors(file->tensors);
   } catch (const c10::Error& error) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": ", error.what_without_backtrace()));

@@ -30,7 +30,7 @@ TEST_F(ReadmeTest, Checkpoints) {
 auto store = CheckpointStore::Open({.directory = "run", .keep = {.last = 3, .best = 1, .metric = "eval_loss"}});
 Checkpoint checkpoint{.step = 12000};
 checkpoint.tensors["model"] = NamedParameters(*model);
-checkpoint.tensors["optimizer"] = optimizer.State();
+checkpoint.tensors["optimizer"] = optimizer.NamedTensors();
 checkpoint.parts["rng"] = SaveRngState();
 absl::Status saved = (*store)->Save(checkpoint);       // on the disk when it returns OK
 absl::StatusOr<Restored> latest = (*store)->Latest();  // every byte verified, older ones if the newest is damaged
@@ -73,10 +73,10 @@ absl::Status saved = SaveOptimizerState("optimizer.safetensors", optimizer);
   ASSERT_TRUE(loaded.ok()) << loaded;
   ASSERT_TRUE(saved.ok()) << saved;
   EXPECT_EQ(optimizer.Field(0, "lr"), 0.25);
-  for (size_t i = 0; i < earlier.State().size(); ++i) {
-    EXPECT_EQ(optimizer.State()[i].name, earlier.State()[i].name);
+  for (size_t i = 0; i < earlier.NamedTensors().size(); ++i) {
+    EXPECT_EQ(optimizer.NamedTensors()[i].name, earlier.NamedTensors()[i].name);
     EXPECT_TRUE(
-        at::equal(optimizer.State()[i].tensor, earlier.State()[i].tensor));
+        at::equal(optimizer.NamedTensors()[i].tensor, earlier.NamedTensors()[i].tensor));
   }
 }
 

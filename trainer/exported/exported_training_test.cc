@@ -75,8 +75,8 @@ Outcome Train(TrainOptions options, const std::string& backend_name = "sp",
   options.per_device_batch_size = 6;
   options.seed = 3;
   trainer.Train(options);
-  std::vector<NamedTensor> state = trainer.task().State();
-  for (NamedTensor& item : optimizer.State()) state.push_back(std::move(item));
+  std::vector<NamedTensor> state = trainer.task().NamedTensors();
+  for (NamedTensor& item : optimizer.NamedTensors()) state.push_back(std::move(item));
   return {.crc = StateCrc32c(state),
           .losses = trainer.history().Values("train_loss"),
           .accuracies = trainer.history().Values("eval_accuracy")};
@@ -99,7 +99,7 @@ TEST(ExportedTrainingTest, ReadmeExample) {
   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
   std::filesystem::current_path(here);
-  EXPECT_EQ(trainer.task().State().size(), 15);
+  EXPECT_EQ(trainer.task().NamedTensors().size(), 15);
 }
 
 TEST(ExportedTrainingTest, IsTrainedInLowPrecision) {

@@ -11,10 +11,10 @@ namespace {
 
 constexpr char kVariable[] = "TRAINYARD_LIMIT_BATCHES";
 
-int64_t FromEnvironment() {
+std::optional<int64_t> FromEnvironment() {
   const char* value = std::getenv(kVariable);
   const std::string text = value == nullptr ? "" : value;
-  if (text.empty()) return 0;
+  if (text.empty()) return std::nullopt;
   int64_t limit = 0;
   const char* end = text.data() + text.size();
   const auto [parsed, error] = std::from_chars(text.data(), end, limit);
@@ -27,10 +27,10 @@ int64_t FromEnvironment() {
 
 }  // namespace
 
-int64_t LimitBatches(int64_t limit) {
-  const int64_t other = FromEnvironment();
-  return limit == 0 || other == 0 ? std::max(limit, other)
-                                  : std::min(limit, other);
+std::optional<int64_t> LimitBatches(std::optional<int64_t> limit) {
+  const std::optional<int64_t> other = FromEnvironment();
+  if (!limit) return other;
+  return other ? std::min(*limit, *other) : limit;
 }
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// LimitBatches shortens every epoch and evaluation of a program that is tried
-// out, without a change to it:
+// LimitBatches shortens every epoch and evaluation of a program, to try it out
+// without a change to it:
 //
 //   TRAINYARD_LIMIT_BATCHES=5 my_program
 //
@@ -8,14 +8,14 @@
 #define TRAINYARD_TRAINER_LOOP_LIMIT_BATCHES_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace trainyard {
 
-// The smaller of `limit` and what the environment variable says; 0 is no limit,
-// and so is a variable that is empty or not set. Throws std::invalid_argument,
-// which quotes it, if the variable is neither empty nor a positive whole
-// number.
-int64_t LimitBatches(int64_t limit);
+// Returns the smaller of `limit` and the environment variable. Unset, or an
+// empty variable, is no limit. Throws std::invalid_argument, which quotes the
+// variable, if it is neither empty nor a positive whole number.
+std::optional<int64_t> LimitBatches(std::optional<int64_t> limit);
 
 }  // namespace trainyard
 

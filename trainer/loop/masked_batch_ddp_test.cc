@@ -72,7 +72,7 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
                      .per_device_batch_size = 2 / backend.num_processes(),
                      .eval_per_device_batch_size = 2 / backend.num_processes(),
                      .grad_accum_steps = window});
-  return {result.state.optimizer_step, kept.weight().clone(),
+  return {result.clock.updates(), kept.weight().clone(),
           trainer.history().Latest("train_loss"),
           trainer.history().Latest("eval_loss")};
 }

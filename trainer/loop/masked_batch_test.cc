@@ -61,20 +61,20 @@ class Steps {
  public:
   Steps(const std::vector<Example>& batches, int64_t accum) {
     CallbackHandler callbacks(control_);
-    state_.grad_accum_steps = accum;
+    clock_ = RunClock({.grad_accum_steps = accum});
     StepRunner runner(
-        {task_, {&task_.optimizer()}, *backend_, callbacks, state_}, Clip{});
+        {task_, {&task_.optimizer()}, *backend_, callbacks, clock_}, Clip{});
     auto left = static_cast<int64_t>(batches.size());
     for (const Example& batch : batches) runner.Run(AnyBatch(batch), left--);
   }
   at::Tensor weight() const { return task_.weight(); }
-  int64_t updates() const { return state_.optimizer_step; }
+  int64_t updates() const { return clock_.updates(); }
 
  private:
   MaskedTask task_;
   std::unique_ptr<Backend> backend_ = MakeBackend("sp");
   Control control_;
-  StepState state_;
+  RunClock clock_;
 };
 
 TEST(MaskedBatchTest, AddsNothingToTheGradientOfItsWindow) {
@@ -128,8 +128,8 @@ TEST(MaskedBatchTest, ANegativeWeightIsRejected) {
   const auto backend = MakeBackend("sp");
   Control control;
   CallbackHandler callbacks(control);
-  StepState state;
-  StepRunner runner({task, {}, *backend, callbacks, state}, Clip{});
+  RunClock clock;
+  StepRunner runner({task, {}, *backend, callbacks, clock}, Clip{});
   EXPECT_THROW(runner.Run(AnyBatch(Batch(1, 1)), 1), c10::ValueError);
 }
 

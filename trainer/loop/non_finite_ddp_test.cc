@@ -87,7 +87,7 @@ TEST(NonFiniteDdpTest, AllRanksStopWithTheWeightsBeforeIt) {
     EXPECT_EQ(bad.result.ending, RunEnding::kStopped);
     EXPECT_EQ(bad.result.message.substr(0, 31),
               "loss is nan in epoch 1, batch 4");
-    EXPECT_EQ(bad.result.state.optimizer_step, 3);
+    EXPECT_EQ(bad.result.clock.updates(), 3);
     EXPECT_TRUE(at::equal(bad.weight, good.weight));
   }
 }
@@ -96,7 +96,7 @@ TEST(NonFiniteDdpTest, AllRanksDropTheUpdateAndGoOn) {
   // The first batch: a rank that has counted nothing knows the metrics' names.
   const Outcome outcome = Train({1, 7}, {.max_dropped_updates = 1});
   EXPECT_EQ(outcome.result.ending, RunEnding::kFinished);
-  EXPECT_EQ(outcome.result.state.optimizer_step, 8);
+  EXPECT_EQ(outcome.result.clock.updates(), 8);
   for (const double loss : outcome.losses) EXPECT_TRUE(std::isfinite(loss));
 }
 
@@ -104,7 +104,7 @@ TEST(NonFiniteDdpTest, ABatchWithinAWindowDropsTheWindowOfAllRanks) {
   TrainOptions options{.grad_accum_steps = 2, .max_dropped_updates = 1};
   const Outcome within = Train({3}, options);
   const Outcome last = Train({4}, options);
-  EXPECT_EQ(within.result.state.optimizer_step, 5);
+  EXPECT_EQ(within.result.clock.updates(), 5);
   EXPECT_TRUE(at::equal(within.weight, last.weight));
 }
 

@@ -110,7 +110,7 @@ class NonFiniteTest : public ::testing::Test {
     Trainer trainer(std::move(task), *backend);
     if (terminate_on_nan) trainer.Add(TerminateOnNaN());
     trainer.Add(On<CheckpointLoaded>([&](const CheckpointLoaded& e, Control&) {
-      line.set_batches(e.state.epoch * 5 + e.state.batch_idx);
+      line.set_batches(e.clock.epoch() * 5 + e.clock.epoch_batches());
     }));
     Outcome outcome;
     try {
@@ -138,7 +138,7 @@ TEST_F(NonFiniteTest, TheUpdateIsNotAppliedAndTheRunStops) {
     EXPECT_EQ(outcome.error, "");
     EXPECT_EQ(outcome.result.ending, RunEnding::kStopped);
     EXPECT_THAT(outcome.result.message, HasSubstr("in epoch 1, batch 4"));
-    EXPECT_EQ(outcome.result.state.optimizer_step, 3);
+    EXPECT_EQ(outcome.result.clock.updates(), 3);
     EXPECT_TRUE(at::equal(outcome.weight, expected)) << factor;
   }
 }
@@ -161,7 +161,7 @@ TEST_F(NonFiniteTest, ResumeGoesOnFromTheLastGoodCheckpoint) {
     EXPECT_EQ(stopped.result.ending, RunEnding::kStopped);
     const Outcome resumed = Train(SavingOptions(), None(), terminate_on_nan);
     EXPECT_EQ(resumed.result.ending, RunEnding::kFinished) << resumed.error;
-    EXPECT_EQ(resumed.result.state.optimizer_step, 10);
+    EXPECT_EQ(resumed.result.clock.updates(), 10);
     EXPECT_TRUE(at::equal(resumed.weight, whole.weight));
     EXPECT_EQ(resumed.losses, whole.losses);
   }
@@ -186,7 +186,7 @@ TEST_F(NonFiniteTest, AFewUpdatesInARowMayBeDropped) {
   options.max_dropped_updates = 2;
   const Outcome two = Train(options, Times(kNan, 3, 4));
   EXPECT_EQ(two.result.ending, RunEnding::kFinished) << two.result.message;
-  EXPECT_EQ(two.result.state.optimizer_step, 8);
+  EXPECT_EQ(two.result.clock.updates(), 8);
   EXPECT_EQ(two.backward_passes, 8);
   for (const double loss : two.losses) EXPECT_TRUE(std::isfinite(loss));
 
@@ -200,7 +200,7 @@ TEST_F(NonFiniteTest, AFewUpdatesInARowMayBeDropped) {
     return batch % 3 == 0 ? loss : loss.mul(kNan);
   });
   EXPECT_EQ(apart.result.ending, RunEnding::kFinished) << apart.result.message;
-  EXPECT_EQ(apart.result.state.optimizer_step, 3);
+  EXPECT_EQ(apart.result.clock.updates(), 3);
 }
 
 TEST_F(NonFiniteTest, ABatchDropsItsWholeWindow) {
@@ -211,7 +211,7 @@ TEST_F(NonFiniteTest, ABatchDropsItsWholeWindow) {
   const Outcome first = Train(options, Times(kNan, 3, 3));
   const Outcome second = Train(options, Times(kNan, 4, 4));
   const Outcome both = Train(options, Times(kNan, 3, 4));
-  EXPECT_EQ(first.result.state.optimizer_step, 5);
+  EXPECT_EQ(first.result.clock.updates(), 5);
   EXPECT_TRUE(at::equal(first.weight, both.weight));
   EXPECT_TRUE(at::equal(second.weight, both.weight));
 }
@@ -234,7 +234,7 @@ TEST_F(NonFiniteTest, ARunSavedWithinABadWindowDropsItToo) {
   EXPECT_EQ(Train(options, killed).error, "killed");
   const Outcome resumed = Train(options, None());
   EXPECT_EQ(resumed.result.ending, RunEnding::kFinished) << resumed.error;
-  EXPECT_EQ(resumed.result.state.optimizer_step, 2);
+  EXPECT_EQ(resumed.result.clock.updates(), 2);
   EXPECT_TRUE(at::equal(resumed.weight, whole.weight));
 }
 
@@ -249,11 +249,11 @@ TEST_F(NonFiniteTest, AScalerSkipsGradientsAndTheTrainerLosses) {
   const Outcome scaled = Train(Options(), overflows, false, "sp-amp", half);
   EXPECT_EQ(scaled.result.ending, RunEnding::kFinished)
       << scaled.result.message;
-  EXPECT_EQ(scaled.result.state.optimizer_step, 7);
+  EXPECT_EQ(scaled.result.clock.updates(), 7);
   const Outcome lost =
       Train(Options(), Times(kNan, 4, 4), false, "sp-amp", half);
   EXPECT_EQ(lost.result.ending, RunEnding::kStopped);
-  EXPECT_EQ(lost.result.state.optimizer_step, 3);
+  EXPECT_EQ(lost.result.clock.updates(), 3);
 }
 
 }  // namespace

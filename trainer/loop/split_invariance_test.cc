@@ -64,8 +64,8 @@ at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
     gradient = task.model_["weight"].grad().div(e.divisor);
   }));
   const auto batches = static_cast<int64_t>(sizes.size());
-  StepState state{.grad_accum_steps = batches};
-  StepRunner runner({task, {&optimizer}, *backend, callbacks, state}, Clip{});
+  RunClock clock({.grad_accum_steps = batches});
+  StepRunner runner({task, {&optimizer}, *backend, callbacks, clock}, Clip{});
   int64_t row = 0;
   for (int64_t i = 0; i < batches; ++i) {
     const int64_t size = sizes[static_cast<size_t>(i)];
@@ -74,7 +74,7 @@ at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
                batches - i);
     row += size;
   }
-  EXPECT_EQ(state.optimizer_step, 1);
+  EXPECT_EQ(clock.updates(), 1);
   return gradient;
 }
 

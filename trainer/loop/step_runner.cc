@@ -23,16 +23,20 @@ double ValueOf(const at::Tensor& loss) {
 }  // namespace
 
 StepRunner::StepRunner(Parts parts, Clip clip, ScheduleSet* schedules)
-    : parts_(std::move(parts)), clip_(std::move(clip)), schedules_(schedules) {}
+    : parts_(std::move(parts)),
+      clip_(std::move(clip)),
+      schedules_(schedules),
+      wrappers_(parts_.callbacks.FindAllByPriority<StepWrapper>()) {}
 
 StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
-                           int64_t all_samples) {
-  StepState& state = parts_.state;
-  if (state.batch_idx % state.grad_accum_steps == 0) {
-    window_.Start(std::min(state.grad_accum_steps, batches_left));
+                           std::optional<int64_t> all_samples) {
+  RunClock& clock = parts_.clock;
+  if (clock.StartsWindow()) {
+    window_.Start(std::min(clock.grad_accum_steps(), batches_left));
     bad_loss_.reset();
   }
-  is_boundary_ = state.IsGradAccumBoundary(batches_left == 1);
+  clock.StartBatch();
+  is_boundary_ = clock.EndsWindow(batches_left == 1);
   batch_ = &batch;
   share_.reset();
   batch_dropped_ = false;
@@ -40,16 +44,26 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   update_called_ = false;
   updated_ = false;
 
-  parts_.callbacks.Fire(StepStart{state, batch});
+  parts_.callbacks.Fire(StepStart{clock, batch});
   StepOutput output;
   parts_.backend.Forward([&] { output = parts_.task.TrainStep(batch, *this); });
   if (!output.weight) output.weight = static_cast<double>(batch.size());
-  parts_.callbacks.Fire(LossEnd{state, batch, output});
-  if (!share_) parts_.task.BackwardStep(output, *this);
-  parts_.callbacks.Fire(BackwardEnd{state, output});
+  parts_.callbacks.Fire(LossEnd{clock, batch, output});
+  if (!share_) {
+    RunWrapped(
+        [&](StepWrapper& wrapper, StepWrapper::Next next) {
+          wrapper.WrapBackward(output, *this, next);
+        },
+        [&] { parts_.task.BackwardStep(output, *this); });
+  }
+  parts_.callbacks.Fire(BackwardEnd{clock, output});
   if (!update_called_) {
     for (Optimizer* optimizer : parts_.optimizers) {
-      parts_.task.OptimizerStep(*optimizer, clip_, *this);
+      RunWrapped(
+          [&](StepWrapper& wrapper, StepWrapper::Next next) {
+            wrapper.WrapOptimizerStep(*optimizer, clip_, *this, next);
+          },
+          [&] { parts_.task.OptimizerStep(*optimizer, clip_, *this); });
     }
   }
   if (is_boundary_) {
@@ -57,11 +71,10 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
     dropped_in_a_row_ = update_dropped_ ? dropped_in_a_row_ + 1 : 0;
   }
 
-  // The update is counted where it is made.
-  state.IncrementBatch(
-      {.batch_size = batch.size(), .all_samples = all_samples});
+  clock.CountBatch(
+      all_samples.value_or(batch.size() * clock.num_processes()));
   if (schedules_ != nullptr) schedules_->Step(StepOn::kBatch);
-  parts_.callbacks.Fire(StepEnd{state, batch, output});
+  parts_.callbacks.Fire(StepEnd{clock, batch, output});
   return output;
 }
 
@@ -75,6 +88,7 @@ State StepRunner::SaveState() const {
 }
 
 void StepRunner::LoadState(const State& state) {
+  state.CheckVersion(1);
   window_.LoadState(state);
   reference_ = state.Get<double>("reference");
   is_boundary_ = state.Get<int64_t>("in_window") == 0;
@@ -87,7 +101,7 @@ void StepRunner::LoadState(const State& state) {
 }
 
 void StepRunner::ForwardDone(const at::Tensor& outputs) {
-  parts_.callbacks.Fire(ForwardEnd{parts_.state, *batch_, outputs});
+  parts_.callbacks.Fire(ForwardEnd{parts_.clock, *batch_, outputs});
 }
 
 void StepRunner::CheckFinite(const at::Tensor& loss) {
@@ -97,7 +111,7 @@ void StepRunner::CheckFinite(const at::Tensor& loss) {
   }
   batch_dropped_ = true;
   if (!bad_loss_) {
-    bad_loss_ = {.batch = parts_.state.batch_idx + 1, .value = value};
+    bad_loss_ = {.batch = parts_.clock.epoch_batches() + 1, .value = value};
   }
 }
 
@@ -157,19 +171,27 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   } else if (weight > 0) {
     // A window that weighs nothing on all ranks has no gradient to update with.
     const double divisor = window_.divisor(weight);
-    parts_.callbacks.Fire(GradientsReady{parts_.state, divisor});
+    parts_.callbacks.Fire(GradientsReady{parts_.clock, divisor});
     updated =
         !parts_.callbacks.control().discard_requested() &&
         parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
   }
   if (updated) {
     // Several optimizers updated in one step are one update of the run.
-    if (!updated_) ++parts_.state.optimizer_step;
+    if (!updated_) parts_.clock.CountUpdate();
     updated_ = true;
-    parts_.task.ScheduleStep(optimizer, *this);
+    RunWrapped(
+        [&](StepWrapper& wrapper, StepWrapper::Next next) {
+          wrapper.WrapScheduleStep(optimizer, *this, next);
+        },
+        [&] { parts_.task.ScheduleStep(optimizer, *this); });
   }
-  parts_.callbacks.Fire(UpdateEnd{parts_.state, updated});
-  parts_.task.ZeroGradStep(optimizer);
+  parts_.callbacks.Fire(UpdateEnd{parts_.clock, updated});
+  RunWrapped(
+      [&](StepWrapper& wrapper, StepWrapper::Next next) {
+        wrapper.WrapZeroGrad(optimizer, next);
+      },
+      [&] { parts_.task.ZeroGradStep(optimizer); });
   return updated;
 }
 

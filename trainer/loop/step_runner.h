@@ -1,95 +1,106 @@
-// StepRunner trains on one batch at a time: forward, loss, backward, and at the
-// end of an accumulation window the update. It is the inside of the trainer's
-// loop, usable in another.
+// StepRunner trains on one batch at a time: forward, loss, backward and, at the
+// end of an accumulation window, the update. It is the inner part of the
+// trainer's loop; your own loop may use it too.
 //
-//   StepRunner runner({task, {&optimizer}, backend, handler, state},
+//   StepRunner runner({task, {&optimizer}, backend, handler, clock},
 //                     ClipNorm(1), &schedules);
 //   const StepOutput output = runner.Run(batch, /*batches_left=*/10);
 //
-// Thread-compatible. Borrows all it is given.
+// Thread-compatible. Borrows everything it is given.
 #ifndef TRAINYARD_TRAINER_LOOP_STEP_RUNNER_H_
 #define TRAINYARD_TRAINER_LOOP_STEP_RUNNER_H_
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "backends/backend.h"
 #include "callbacks/callback_handler.h"
+#include "callbacks/step_wrapper.h"
 #include "trainer/data/batch.h"
 #include "trainer/loop/grad_window.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/run_clock.h"
 #include "trainer/schedule_set.h"
-#include "trainer/step_state.h"
+#include "trainer/state.h"
 #include "trainer/task.h"
 
 namespace trainyard {
 
-class StepRunner final : public StepContext {
+class StepRunner final : public StepContext, public Stateful {
  public:
   struct Parts {
     Task& task;
-    // All of the run; updated for tasks that do not call Update themselves.
+    // All optimizers of the run. StepRunner updates them unless the task calls
+    // Update itself.
     std::vector<Optimizer*> optimizers;
     Backend& backend;
     CallbackHandler& callbacks;
-    // Counts what is done.
-    StepState& state;
+    // Counts batches and updates.
+    RunClock& clock;
   };
 
-  // `schedules` may be null.
+  // `schedules` may be null. Callbacks that are StepWrappers must be added before.
   StepRunner(Parts parts, Clip clip, ScheduleSet* schedules = nullptr);
 
-  // Trains on the batch. `batches_left` of the epoch count this one: the last
-  // ends a window. `all_samples` are those of all processes' batches; -1: as
-  // many on each. The output's weight is filled in.
+  // Trains on the batch. `batches_left` counts the batches of the epoch that are
+  // left, this one included: the last one ends a window. `all_samples` are those of all ranks' batches; unset: as many
+  // on each rank as here. The output's weight is filled in.
   StepOutput Run(const AnyBatch& batch, int64_t batches_left,
-                 int64_t all_samples = -1);
+                 std::optional<int64_t> all_samples = std::nullopt);
 
-  // A loss that is NaN or infinite on any process drops the update of its
-  // window on all of them; its gradients are zeroed. The loss is looked at on
-  // the CPU only: elsewhere reading it would wait for the device, and a
-  // callback that reads it asks for the same by Control's
-  // RequestStopAndDiscard.
+  // A loss that is NaN or infinite on any rank drops the update of its window on
+  // all ranks and zeroes the gradients. Only losses on the CPU are checked:
+  // reading one from another device would wait for it. A callback that reads it
+  // there has the same effect by Control::RequestStopAndDiscard.
 
-  // Whether the last batch ended a window whose update was dropped. The same on
-  // all processes.
+  // Whether the last batch ended a window whose update was dropped. Equal on all
+  // ranks.
   bool update_dropped() const { return update_dropped_; }
-  // Windows in a row, up to the last one, whose update was dropped.
+  // How many windows in a row, up to the last one, had their update dropped.
   int64_t dropped_in_a_row() const { return dropped_in_a_row_; }
-  // Whether the last batch's loss on this process is not finite.
+  // Whether the loss of the last batch on this rank is not finite.
   bool batch_dropped() const { return batch_dropped_; }
-  // The first loss of the window on this process that is not finite: its batch
-  // of the epoch, from 1, and its value. None if all are.
+  // The first loss of the window on this rank that is not finite: its batch in
+  // the epoch, from 1, and its value. Unset if all are finite.
   struct BadLoss {
     int64_t batch = 0;
     double value = 0;
   };
   const std::optional<BadLoss>& bad_loss() const { return bad_loss_; }
 
-  // Whether gradients of an unfinished window are there.
+  // Whether a window is unfinished: its gradients are not applied yet.
   bool in_window() const { return !is_boundary_; }
-  // The window, for a run that is saved within one; its gradients are the
-  // parameters' own.
-  State SaveState() const;
-  void LoadState(const State& state);
+  // The window without its gradients, which WindowGradients saves.
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
-  const StepState& state() const override { return parts_.state; }
+  const RunClock& clock() const override { return parts_.clock; }
+  Control& control() override { return parts_.callbacks.control(); }
   void ForwardDone(const at::Tensor& outputs) override;
   void Backward(const at::Tensor& loss, std::optional<double> weight) override;
   bool Update(Optimizer& optimizer, const Clip& clip) override;
   void StepSchedules(Optimizer& optimizer, StepOn on) override;
 
  private:
-  // Notes a loss that is not finite.
+  // Runs the step `inner` inside of all wrappers; `wrap` calls one of them.
+  template <class Wrap, class Inner>
+  void RunWrapped(const Wrap& wrap, const Inner& inner, size_t from = 0) {
+    if (from == wrappers_.size()) return inner();
+    wrap(*wrappers_[from], [&] { RunWrapped(wrap, inner, from + 1); });
+  }
+
+  // Records a loss that is not finite.
   void CheckFinite(const at::Tensor& loss);
 
   Parts parts_;
   Clip clip_;
   ScheduleSet* schedules_;
+  std::vector<StepWrapper*> wrappers_;
   GradWindow window_;
   double reference_ = 1;
   std::optional<BadLoss> bad_loss_;

@@ -65,7 +65,7 @@ TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
   EXPECT_LT(trainer.history().Latest("eval_loss"), 1e-3);
   // Evaluation is in the other mode.
   EXPECT_EQ(model->Buffers()[0].tensor.item<double>(), 600);
-  EXPECT_THAT(NamesOf(trainer.task().State()), ElementsAre("b", "passes", "w"));
+  EXPECT_THAT(NamesOf(trainer.task().NamedTensors()), ElementsAre("b", "passes", "w"));
 }
 
 TEST(ScriptModelTest, ReadsWhatTorchScriptWrote) {

@@ -44,11 +44,11 @@ TEST(AdafactorTest, RefusesBadOptionsByName) {
 
 TEST(AdafactorTest, AMatrixKeepsRowsAndColumns) {
   const Adafactor optimizer({at::ones({3, 5}).requires_grad_()});
-  EXPECT_EQ(optimizer.State()[0].name, "0/col_var");
-  EXPECT_EQ(optimizer.State()[0].tensor.numel(), 5);
-  EXPECT_EQ(optimizer.State()[1].name, "0/row_var");
-  EXPECT_EQ(optimizer.State()[1].tensor.numel(), 3);
-  EXPECT_EQ(optimizer.State().size(), 3);  // and the counter
+  EXPECT_EQ(optimizer.NamedTensors()[0].name, "0/col_var");
+  EXPECT_EQ(optimizer.NamedTensors()[0].tensor.numel(), 5);
+  EXPECT_EQ(optimizer.NamedTensors()[1].name, "0/row_var");
+  EXPECT_EQ(optimizer.NamedTensors()[1].tensor.numel(), 3);
+  EXPECT_EQ(optimizer.NamedTensors().size(), 3);  // and the counter
 }
 
 }  // namespace

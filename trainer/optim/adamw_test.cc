@@ -50,15 +50,15 @@ TEST(AdamWTest, AParameterWithoutGradientStaysWithItsState) {
   used.mutable_grad() = at::full({2}, 1.0F);
   optimizer.step();
   EXPECT_TRUE(at::equal(idle, before));
-  EXPECT_EQ(optimizer.State()[2].tensor.item<float>(), 1.0F);  // 0/step
-  EXPECT_EQ(optimizer.State()[5].tensor.item<float>(), 0.0F);  // 1/step
+  EXPECT_EQ(optimizer.NamedTensors()[2].tensor.item<float>(), 1.0F);  // 0/step
+  EXPECT_EQ(optimizer.NamedTensors()[5].tensor.item<float>(), 0.0F);  // 1/step
 }
 
 TEST(AdamWTest, StateIsNamedAndSorted) {
   const AdamW optimizer(
       {{.params = {{"w", Parameter({2})}, {"b", Parameter({3})}}}});
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("b/exp_avg", "b/exp_avg_sq", "b/step",
                                  "w/exp_avg", "w/exp_avg_sq", "w/step"));
 }

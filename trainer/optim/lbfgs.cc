@@ -122,7 +122,7 @@ at::Tensor LBFGS::step(LossClosure closure) {
 
 void LBFGS::Step(const std::optional<at::Tensor>&) { step(nullptr); }
 
-std::vector<NamedTensor> LBFGS::State() const {
+std::vector<NamedTensor> LBFGS::NamedTensors() const {
   const auto found = inner_->state().find(Key(*inner_));
   if (found == inner_->state().end()) return {};
   const auto& from = static_cast<const TorchState&>(*found->second);
@@ -143,7 +143,7 @@ std::vector<NamedTensor> LBFGS::State() const {
   return state;
 }
 
-StateMismatch LBFGS::LoadState(const std::vector<NamedTensor>& state,
+StateMismatch LBFGS::LoadTensors(const std::vector<NamedTensor>& state,
                                bool strict) {
   Reader reader(state);
   auto loaded = std::make_unique<TorchState>();

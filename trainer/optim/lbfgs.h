@@ -58,9 +58,9 @@ class LBFGS final : public Optimizer {
   at::Tensor step(LossClosure closure = nullptr) override;
 
   // A copy, as "lbfgs/<what>", over all parameters in their order; empty before
-  // the first update. LoadState takes all of it or nothing.
-  std::vector<NamedTensor> State() const override;
-  StateMismatch LoadState(const std::vector<NamedTensor>& state,
+  // the first update. LoadTensors takes all of it or nothing.
+  std::vector<NamedTensor> NamedTensors() const override;
+  StateMismatch LoadTensors(const std::vector<NamedTensor>& state,
                           bool strict = true) override;
 
  private:

@@ -70,9 +70,9 @@ TEST(LBFGSTest, LoadedStateGoesOnBitForBit) {
                                 .line_search = Search::kStrongWolfe};
   Valley valley, other;
   LBFGS optimizer({valley.point}, options), resumed({other.point}, options);
-  EXPECT_TRUE(optimizer.State().empty());
+  EXPECT_TRUE(optimizer.NamedTensors().empty());
   for (int update = 0; update < 3; ++update) optimizer.step(valley.Closure());
-  EXPECT_TRUE(resumed.LoadState(optimizer.State()).empty());
+  EXPECT_TRUE(resumed.LoadTensors(optimizer.NamedTensors()).empty());
   {
     const at::NoGradGuard no_gradients;
     other.point.copy_(valley.point);
@@ -88,14 +88,14 @@ TEST(LBFGSTest, RefusesAForeignState) {
   Valley valley;
   LBFGS optimizer({valley.point});
   optimizer.step(valley.Closure());
-  std::vector<NamedTensor> state = optimizer.State();
+  std::vector<NamedTensor> state = optimizer.NamedTensors();
   LBFGS small({at::ones({2}).requires_grad_()});
-  EXPECT_EQ(small.LoadState(state, /*strict=*/false).different.at(0),
+  EXPECT_EQ(small.LoadTensors(state, /*strict=*/false).different.at(0),
             "lbfgs/d: wanted [2], given [6]");
   state.erase(state.begin());
   state.push_back({"w/step", at::ones({})});
   try {
-    optimizer.LoadState(state);
+    optimizer.LoadTensors(state);
     FAIL() << "loaded";
   } catch (const c10::ValueError& error) {
     EXPECT_THAT(error.what(),

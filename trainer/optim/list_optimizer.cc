@@ -207,7 +207,7 @@ void ListOptimizer::UpdateAverages(const Tensors& grads, const Tensors& means,
   at::_foreach_addcmul_(squares, grads, grads, 1 - beta2);
 }
 
-std::vector<NamedTensor> ListOptimizer::State() const {
+std::vector<NamedTensor> ListOptimizer::NamedTensors() const {
   std::vector<NamedTensor> named;
   for (size_t list = 0; list < lists_.size(); ++list) {
     const Lists& lists = lists_[list];

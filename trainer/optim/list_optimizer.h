@@ -31,7 +31,7 @@ namespace trainyard {
 
 class ListOptimizer : public Optimizer {
  public:
-  std::vector<NamedTensor> State() const final;
+  std::vector<NamedTensor> NamedTensors() const final;
 
  protected:
   using Tensors = std::vector<at::Tensor>;

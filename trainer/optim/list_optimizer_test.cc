@@ -117,7 +117,7 @@ TEST(ListOptimizerTest, StateIsNamedAndOnlyWhatThereIs) {
   const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
   const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("m/average", "m/rows", "m/step", "v/average",
                                  "v/step"));
 }
@@ -196,7 +196,7 @@ TEST(ListOptimizerTest, AnAddedGroupDisturbsNobody) {
   EXPECT_EQ(optimizer.InitialField(1, "lr"), 0.01);
   EXPECT_TRUE(optimizer.Trains(b));
   EXPECT_EQ(optimizer.Gradients().size(), 2);
-  EXPECT_EQ(optimizer.State().size(), 6);
+  EXPECT_EQ(optimizer.NamedTensors().size(), 6);
   optimizer.ZeroGrad();
   EXPECT_FALSE(b.grad().defined());
 }

@@ -1,8 +1,8 @@
 // Copies state from one list of named tensors to another, by name and never by
 // position, and says what does not fit.
 //
-//   const StateMismatch mismatch = CompareState(optimizer.State(), loaded);
-//   if (mismatch.empty()) CopyState(optimizer.State(), loaded);
+//   const StateMismatch mismatch = CompareState(optimizer.NamedTensors(), loaded);
+//   if (mismatch.empty()) CopyState(optimizer.NamedTensors(), loaded);
 #ifndef TRAINYARD_TRAINER_OPTIM_NAMED_STATE_H_
 #define TRAINYARD_TRAINER_OPTIM_NAMED_STATE_H_
 

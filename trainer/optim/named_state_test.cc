@@ -22,10 +22,10 @@ TEST(NamedStateTest, HeaderExample) {
   const std::vector<NamedTensor> loaded = {{"0/exp_avg", at::ones({2})},
                                            {"0/exp_avg_sq", at::ones({2})},
                                            {"0/step", at::full({}, 7.0F)}};
-  const StateMismatch mismatch = CompareState(optimizer.State(), loaded);
-  if (mismatch.empty()) CopyState(optimizer.State(), loaded);
+  const StateMismatch mismatch = CompareState(optimizer.NamedTensors(), loaded);
+  if (mismatch.empty()) CopyState(optimizer.NamedTensors(), loaded);
   EXPECT_EQ(mismatch.ToString(), "");
-  EXPECT_EQ(optimizer.State()[2].tensor.item<float>(), 7);
+  EXPECT_EQ(optimizer.NamedTensors()[2].tensor.item<float>(), 7);
 }
 
 TEST(NamedStateTest, SaysWhatDoesNotFit) {
@@ -54,25 +54,25 @@ TEST(NamedStateTest, AnOptimizerRefusesAForeignStateUntouched) {
   const std::vector<NamedTensor> loaded = {{"0/exp_avg", at::ones({2})},
                                            {"1/exp_avg", at::ones({2})}};
   try {
-    optimizer.LoadState(loaded);
+    optimizer.LoadTensors(loaded);
     FAIL() << "loaded";
   } catch (const c10::ValueError& error) {
     EXPECT_THAT(error.what(),
                 HasSubstr("AdamW: the state does not fit: missing: "
                           "0/exp_avg_sq, 0/step; unexpected: 1/exp_avg"));
   }
-  EXPECT_TRUE(at::equal(optimizer.State()[0].tensor, at::zeros({2})));
+  EXPECT_TRUE(at::equal(optimizer.NamedTensors()[0].tensor, at::zeros({2})));
 }
 
 TEST(NamedStateTest, AnOptimizerTakesWhatFitsIfAsked) {
   AdamW optimizer({Parameter(2)});
-  const StateMismatch mismatch = optimizer.LoadState(
+  const StateMismatch mismatch = optimizer.LoadTensors(
       {{"0/exp_avg", at::ones({2})}, {"0/step", at::ones({1, 1})}},
       /*strict=*/false);
   EXPECT_THAT(mismatch.missing, ElementsAre("0/exp_avg_sq"));
   EXPECT_THAT(mismatch.different,
               ElementsAre("0/step: wanted [], given [1, 1]"));
-  EXPECT_TRUE(at::equal(optimizer.State()[0].tensor, at::ones({2})));
+  EXPECT_TRUE(at::equal(optimizer.NamedTensors()[0].tensor, at::ones({2})));
 }
 
 }  // namespace

@@ -199,14 +199,37 @@ std::vector<std::pair<std::string, double>> Optimizer::Fields(
       .Named();
 }
 
-StateMismatch Optimizer::LoadState(const std::vector<NamedTensor>& state,
-                                   bool strict) {
-  const std::vector<NamedTensor> own = State();
+StateMismatch Optimizer::LoadTensors(const std::vector<NamedTensor>& state,
+                                     bool strict) {
+  const std::vector<NamedTensor> own = NamedTensors();
   StateMismatch mismatch = CompareState(own, state);
   TORCH_CHECK_VALUE(!strict || mismatch.empty(), name_,
                     ": the state does not fit: ", mismatch.ToString());
   CopyState(own, state);
   return mismatch;
+}
+
+State Optimizer::SaveState() const {
+  State state;
+  for (size_t group = 0; group < num_groups(); ++group) {
+    for (const auto& [field, value] : Fields(group)) {
+      state.Set(std::to_string(group) + "/" + field, value);
+    }
+  }
+  return state;
+}
+
+void Optimizer::LoadState(const State& state) {
+  state.CheckVersion(1);
+  std::vector<std::pair<double*, double>> loaded;
+  for (size_t group = 0; group < num_groups(); ++group) {
+    for (const auto& [field, value] : Fields(group)) {
+      loaded.emplace_back(
+          &Field(group, field),
+          state.Get<double>(std::to_string(group) + "/" + field));
+    }
+  }
+  for (const auto& [field, value] : loaded) *field = value;
 }
 
 const double* Optimizer::fields(size_t group) const {

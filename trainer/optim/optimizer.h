@@ -27,10 +27,11 @@
 #include "trainer/optim/field_spec.h"
 #include "trainer/optim/named_state.h"
 #include "trainer/optim/param_groups.h"
+#include "trainer/state.h"
 
 namespace trainyard {
 
-class Optimizer : public torch::optim::Optimizer {
+class Optimizer : public torch::optim::Optimizer, public Stateful {
  public:
   // One update from the gradients as they are. A closure, if given, is called
   // first.
@@ -71,13 +72,17 @@ class Optimizer : public torch::optim::Optimizer {
 
   // Every tensor of the state as "<parameter>/<what>", in name order. Shares
   // memory.
-  virtual std::vector<NamedTensor> State() const = 0;
+  virtual std::vector<NamedTensor> NamedTensors() const = 0;
 
-  // Copies a state that State gave, here or in a run before. If names or shapes
-  // differ it throws c10::ValueError, listing them, and changes nothing; not
-  // strict, it copies what fits and returns what does not.
-  virtual StateMismatch LoadState(const std::vector<NamedTensor>& state,
-                                  bool strict = true);
+  // Copies tensors that NamedTensors returned, here or in an earlier run. If
+  // names or shapes differ it throws c10::ValueError, listing them, and changes
+  // nothing. Not strict: copies what fits and returns what does not.
+  virtual StateMismatch LoadTensors(const std::vector<NamedTensor>& tensors,
+                                    bool strict = true);
+
+  // The fields of all groups, which a schedule or a callback may have changed.
+  State SaveState() const override;
+  void LoadState(const State& state) override;
 
  protected:
   // A group's overrides must name some of `fields`. Throws c10::ValueError if

@@ -53,7 +53,7 @@ TEST(SGDTest, RefusesBadOptionsByName) {
 TEST(SGDTest, MomentumCannotStartLater) {
   const at::Tensor w = TestParameter();
   SGD optimizer({w});
-  EXPECT_TRUE(optimizer.State().size() == 1);  // the counter alone
+  EXPECT_TRUE(optimizer.NamedTensors().size() == 1);  // the counter alone
   optimizer.Field(0, "momentum") = 0.9;
   w.mutable_grad() = w.detach().clone();
   EXPECT_THROW(optimizer.step(), c10::ValueError);

@@ -199,7 +199,7 @@ void TorchOptimizer::Step(const std::optional<at::Tensor>& divisor) {
   inner_->step();
 }
 
-std::vector<NamedTensor> TorchOptimizer::State() const {
+std::vector<NamedTensor> TorchOptimizer::NamedTensors() const {
   const std::optional<Kind> kind = TorchKindOf(*inner_);
   if (!kind) return ArchiveState();
   std::vector<NamedTensor> state;
@@ -224,7 +224,7 @@ std::vector<NamedTensor> TorchOptimizer::State() const {
   return state;
 }
 
-StateMismatch TorchOptimizer::LoadState(const std::vector<NamedTensor>& state,
+StateMismatch TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& state,
                                         bool strict) {
   const std::optional<Kind> kind = TorchKindOf(*inner_);
   if (!kind) return LoadArchive(state, strict);

@@ -46,10 +46,10 @@ class TorchOptimizer final : public Optimizer {
 
   // Throws c10::ValueError if the wrapped optimizer has state that its class
   // cannot save.
-  std::vector<NamedTensor> State() const override;
+  std::vector<NamedTensor> NamedTensors() const override;
   // Not strict, a parameter whose state does not fit keeps its own. The bytes
   // of an "archive" are loaded as a whole or not at all.
-  StateMismatch LoadState(const std::vector<NamedTensor>& state,
+  StateMismatch LoadTensors(const std::vector<NamedTensor>& state,
                           bool strict = true) override;
 
  private:

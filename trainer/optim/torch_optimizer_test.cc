@@ -196,7 +196,7 @@ TEST(TorchOptimizerTest, OptionsOfAnOwnClassAreNotPartOfItsState) {
   const at::Tensor w = TestParameter();
   const auto slow = Wrapped<Signum>(SignumOptions(0.01))({w});
   const auto fast = Wrapped<Signum>(SignumOptions(0.5))({w});
-  fast->LoadState(slow->State());
+  fast->LoadTensors(slow->NamedTensors());
   w.mutable_grad() = at::ones({2, 2});
   fast->step();
   EXPECT_TRUE(at::equal(w, at::ones({2, 2}).sub_(0.5)));
@@ -205,10 +205,10 @@ TEST(TorchOptimizerTest, OptionsOfAnOwnClassAreNotPartOfItsState) {
 TEST(TorchOptimizerTest, AnOwnClassThatCannotBeSavedIsAnError) {
   const at::Tensor w = TestParameter();
   const auto optimizer = Wrapped<UnsavedSignum>(SignumOptions(0.1))({w});
-  EXPECT_NO_THROW(optimizer->State()) << "nothing is lost before an update";
+  EXPECT_NO_THROW(optimizer->NamedTensors()) << "nothing is lost before an update";
   w.mutable_grad() = at::ones({2, 2});
   optimizer->step();
-  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { optimizer->State(); }),
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { optimizer->NamedTensors(); }),
               HasSubstr("UnsavedSignum: its state cannot be saved, because the "
                         "class does not override save and load"));
 }
@@ -218,15 +218,15 @@ TEST(TorchOptimizerTest, AForeignArchiveIsRefusedAndChangesNothing) {
   const auto optimizer = Wrapped<Signum>(SignumOptions(0.1))({w});
   w.mutable_grad() = at::ones({2, 2});
   optimizer->step();
-  const at::Tensor before = optimizer->State()[0].tensor;
+  const at::Tensor before = optimizer->NamedTensors()[0].tensor;
   EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
-                optimizer->LoadState({{"archive", at::ones({9}, at::kByte)}});
+                optimizer->LoadTensors({{"archive", at::ones({9}, at::kByte)}});
               }),
               HasSubstr("Signum: the state does not fit"));
   EXPECT_THAT(ErrorOf<c10::ValueError>(
-                  [&] { optimizer->LoadState({{"w/step", at::ones({})}}); }),
+                  [&] { optimizer->LoadTensors({{"w/step", at::ones({})}}); }),
               HasSubstr("missing: archive; unexpected: w/step"));
-  EXPECT_TRUE(at::equal(optimizer->State()[0].tensor, before));
+  EXPECT_TRUE(at::equal(optimizer->NamedTensors()[0].tensor, before));
 }
 
 TEST(TorchOptimizerTest, FieldsAreTheNumbersOfTheOptions) {
@@ -273,29 +273,29 @@ TEST(TorchOptimizerTest, StateHasTheParametersNames) {
   w.mutable_grad() = at::ones({2, 2});
   optimizer.step();
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.State()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("unused/made", "w/made", "w/momentum_buffer"));
 
-  std::vector<NamedTensor> state = optimizer.State();
+  std::vector<NamedTensor> state = optimizer.NamedTensors();
   state.back().tensor = at::ones({3});
   state.push_back({"v/made", at::ones({})});
   EXPECT_THAT(
-      ErrorOf<c10::ValueError>([&] { optimizer.LoadState(state); }),
+      ErrorOf<c10::ValueError>([&] { optimizer.LoadTensors(state); }),
       HasSubstr("torch::optim::SGD: the state does not fit: unexpected: "
                 "v/made; different: w/momentum_buffer: wanted [2, 2], given "
                 "[3]"));
-  EXPECT_EQ(optimizer.State().size(), 3U) << "nothing changed";
+  EXPECT_EQ(optimizer.NamedTensors().size(), 3U) << "nothing changed";
 }
 
 // As a learning rate finder does: back to before the first update.
 TEST(TorchOptimizerTest, AnEmptyStateUndoesAllUpdates) {
   const at::Tensor w = TestParameter();
   const auto optimizer = Wrapped<torch::optim::SGD>(Sgd().momentum(0.9))({w});
-  const std::vector<NamedTensor> fresh = optimizer->State();
+  const std::vector<NamedTensor> fresh = optimizer->NamedTensors();
   w.mutable_grad() = at::ones({2, 2});
   optimizer->step();
-  optimizer->LoadState(fresh);
-  EXPECT_EQ(optimizer->State().size(), 1U);
+  optimizer->LoadTensors(fresh);
+  EXPECT_EQ(optimizer->NamedTensors().size(), 1U);
 }
 
 TEST(TorchOptimizerTest, FrozenParametersNeedNoName) {

@@ -10,46 +10,47 @@
 #include <memory>
 
 #include "schedulers/cosine.h"
-#include "trainer/step_state.h"
+#include "trainer/run_clock.h"
 
 int main() {
   constexpr double kSlope = 2.0;
   constexpr int64_t kEpochs = 5;
   constexpr int64_t kBatches = 16;
-  trainyard::StepState state{.grad_accum_steps = 4};
+  trainyard::RunClock clock({.grad_accum_steps = 4});
 
   trainyard::RunLength run{
       .num_epochs = kEpochs,
-      .updates_per_epoch = kBatches / state.grad_accum_steps};
+      .updates_per_epoch = kBatches / clock.grad_accum_steps()};
   run.total_updates = run.num_epochs * run.updates_per_epoch;
   const std::unique_ptr<trainyard::Schedule> schedule =
       trainyard::Cosine({.warmup = trainyard::Updates(2)})(run);
 
   double slope = 0;
   std::printf("epoch  updates  samples  rate    slope\n");
-  for (; state.epoch < kEpochs; ++state.epoch) {
-    state.ResetEpoch();
+  for (; clock.epoch() < kEpochs; clock.EndEpoch()) {
+    clock.StartEpoch();
     double gradient = 0;
     double rate = 0;
-    while (state.batch_idx < kBatches) {
+    while (clock.epoch_batches() < kBatches) {
+      clock.StartBatch();
       // One sample a batch: y = kSlope * x, with the squared error of slope *
       // x.
-      const double x = 1.0 + static_cast<double>(state.batch_idx % 4) / 4;
+      const int64_t batch = clock.epoch_batches();
+      const double x = 1.0 + static_cast<double>(batch % 4) / 4;
       gradient += 2 * (slope - kSlope) * x * x /
-                  static_cast<double>(state.grad_accum_steps);
-      const bool update = state.IsGradAccumBoundary(
-          /*is_last_batch=*/state.batch_idx + 1 == kBatches);
-      if (update) {
-        rate = schedule->ValueAt(state.optimizer_step, /*base=*/0.15);
+                  static_cast<double>(clock.grad_accum_steps());
+      if (clock.EndsWindow(/*last_batch=*/batch + 1 == kBatches)) {
+        rate = schedule->ValueAt(clock.updates(), /*base=*/0.15);
         slope -= rate * gradient;
         gradient = 0;
+        clock.CountUpdate();
       }
-      state.IncrementBatch({.batch_size = 1, .did_optimizer_step = update});
+      clock.CountBatch(/*samples=*/1);
     }
     std::printf("%5d  %7d  %7d  %.4f  %.4f\n",
-                static_cast<int>(state.epoch) + 1,
-                static_cast<int>(state.optimizer_step),
-                static_cast<int>(state.samples_seen), rate, slope);
+                static_cast<int>(clock.epoch()) + 1,
+                static_cast<int>(clock.updates()),
+                static_cast<int>(clock.samples()), rate, slope);
   }
   return std::abs(slope - kSlope) < 0.01 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -24,6 +24,13 @@ State SaveRngState();
 // changes nothing.
 void LoadRngState(const State& state);
 
+// The same generators as a part of a run.
+class RngState final : public Stateful {
+ public:
+  State SaveState() const override { return SaveRngState(); }
+  void LoadState(const State& state) override { LoadRngState(state); }
+};
+
 // One generator, e.g. a sampler's own.
 State SaveGenerator(const at::Generator& generator);
 void LoadGenerator(const State& state, at::Generator generator);

@@ -150,7 +150,7 @@ void RunGolden(const OptimizerGoldenCase& golden, const MakeOptimizer& make,
     }
   }
   std::map<std::string, at::Tensor> state;
-  for (const NamedTensor& item : optimizer->State()) {
+  for (const NamedTensor& item : optimizer->NamedTensors()) {
     state[item.name] = item.tensor;
   }
   for (const auto& [name, values] : golden.state) {
@@ -198,7 +198,7 @@ void ExpectContractOf(const MakeOptimizer& make) {
   Problem resumed = TestProblem();
   const auto other = make(resumed.Groups({}));
   resumed.CopyFrom(plain);
-  EXPECT_TRUE(other->LoadState(small->State()).empty());
+  EXPECT_TRUE(other->LoadTensors(small->NamedTensors()).empty());
   for (int update = 10; update < 20; ++update) {
     plain.SetGradients(update);
     resumed.SetGradients(update);
@@ -211,7 +211,7 @@ void ExpectContractOf(const MakeOptimizer& make) {
   small->ZeroGrad();
   small->step();
   plain.ExpectEqual(resumed);
-  EXPECT_TRUE(other->LoadState(small->State()).empty());
+  EXPECT_TRUE(other->LoadTensors(small->NamedTensors()).empty());
 
   // A group that is added is trained as one that was there.
   Problem at_once = TestProblem(), one_by_one = TestProblem();
@@ -226,7 +226,7 @@ void ExpectContractOf(const MakeOptimizer& make) {
     grown->step();
   }
   at_once.ExpectEqual(one_by_one);
-  EXPECT_TRUE(whole->LoadState(grown->State()).empty());
+  EXPECT_TRUE(whole->LoadTensors(grown->NamedTensors()).empty());
 }
 
 at::Tensor TestParameter() { return at::ones({2, 2}).requires_grad_(); }

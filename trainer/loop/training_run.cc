@@ -1,0 +1,378 @@
+#include "trainer/loop/training_run.h"
+
+#include <ATen/ops/full.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+#include "backends/gather_text.h"
+#include "trainer/error_message.h"
+#include "trainer/events.h"
+#include "trainer/loop/check_models.h"
+#include "trainer/loop/format1.h"
+#include "trainer/loop/limit_batches.h"
+#include "trainer/or_throw.h"
+
+// After every header of libtorch, which defines LOG too.
+#include <glog/logging.h>
+
+namespace trainyard {
+namespace {
+
+// For a batch that counts in no mean: the names alone, as on the ranks whose
+// batch counts.
+void AddNames(MetricMeans& means, const StepOutput& output) {
+  if (output.loss.defined()) means.AddNothing("loss");
+  for (const auto& [name, value] : output.metrics) means.AddNothing(name);
+}
+
+void AddValues(MetricMeans& means, const StepOutput& output) {
+  const double weight = output.weight.value();
+  if (weight == 0) return;  // fully masked, or padding
+  if (output.loss.defined()) means.Add("loss", output.loss, weight);
+  for (const auto& [name, value] : output.metrics) {
+    means.Add(name, value, weight);
+  }
+}
+
+const TrainOptions& Checked(const TrainOptions& options,
+                            const TrainingRun::Parts& parts) {
+  CheckTrainOptions(options);
+  CheckModels(parts.task.Models(), parts.optimizers);
+  parts.backend.Prepare(parts.task.Models());
+  return options;
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
+    : parts_(parts),
+      options_(Checked(options, parts)),
+      loader_(MakeTrainLoader()),
+      evaluator_({parts.task, parts.backend, parts.callbacks, &parts.history},
+                 {.max_batches = LimitBatches(options.max_eval_batches)}),
+      config_((AddEvalSets(),
+               MakeRunConfig(options, parts.backend,
+                             {.train = loader_.batches_per_epoch(),
+                              .eval = evaluator_.num_batches()}))),
+      clock_({.grad_accum_steps = config_.grad_accum_steps,
+              .num_processes = config_.num_processes,
+              .total_batch_size = config_.total_batch_size}),
+      steps_(MakeStepRunner()),
+      gradients_(parts.task),
+      state_(parts.backend),
+      evaluation_(options.evaluate),
+      checkpoint_(options.checkpoint.every),
+      report_(options.report),
+      needs_seconds_(evaluation_.needs_seconds() ||
+                     checkpoint_.needs_seconds() || report_.needs_seconds()) {
+  evaluator_.CheckPrefixes();
+  if (options_.handle_signals) cancellation_.emplace();
+  if (!options_.checkpoint.directory.empty()) {
+    checkpoints_.emplace(options_.checkpoint, parts_.backend);
+  }
+  AddSchedules();
+  for (const NamedOptimizer& item : parts_.optimizers) {
+    item.optimizer->ZeroGrad();
+  }
+  // The means are read on all ranks, also for a listener on one of them.
+  reports_heard_ =
+      !options_.report.never() && parts_.backend.collectives().Any(
+                                      parts_.callbacks.Hears<Report>());
+  RegisterState();
+  if (options_.reset_history) parts_.history.Reset();
+  parts_.control.Reset();
+}
+
+Loader TrainingRun::MakeTrainLoader() const {
+  return parts_.task.TrainLoader(
+      {.data = options_.data,
+       .batch_size = MicroBatchOf(options_).size,
+       .seed = options_.seed,
+       .rank = parts_.backend.rank(),
+       .num_ranks = parts_.backend.num_processes()});
+}
+
+void TrainingRun::AddEvalSets() {
+  const auto add = [this](const std::string& name, const DatasetPtr& data) {
+    evaluator_.Add(name, parts_.task.EvalLoader(evaluator_.Request(
+                             data, EvalBatchSizeOf(options_))));
+  };
+  if (options_.eval_data != nullptr) add("eval", options_.eval_data);
+  for (const EvalSet& set : options_.eval_sets) add(set.name, set.data);
+}
+
+StepRunner TrainingRun::MakeStepRunner() {
+  StepRunner::Parts parts{
+      parts_.task, {}, parts_.backend, parts_.callbacks, clock_};
+  for (const NamedOptimizer& item : parts_.optimizers) {
+    parts.optimizers.push_back(item.optimizer);
+  }
+  return StepRunner(std::move(parts), options_.clip, &schedules_);
+}
+
+Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
+  if (name.empty()) return *parts_.optimizers.front().optimizer;
+  std::string names;
+  for (const NamedOptimizer& item : parts_.optimizers) {
+    if (item.name == name) return *item.optimizer;
+    names += " \"" + item.name + "\"";
+  }
+  C10_THROW_ERROR(ValueError, "Train: a schedule is for the optimizer \"" +
+                                  name + "\"; there is" + names);
+}
+
+void TrainingRun::AddSchedules() {
+  const RunLength length{.num_epochs = config_.num_epochs,
+                         .updates_per_epoch = config_.updates_per_epoch,
+                         .total_updates = config_.max_updates,
+                         .batches_per_epoch = config_.batches_per_epoch,
+                         .eval_batches = config_.eval_batches};
+  schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
+  for (const FieldSchedule& item : options_.schedules) {
+    schedules_.Add(item, FindOptimizer(item.optimizer), length);
+  }
+  TORCH_CHECK_VALUE(!schedules_.has_metric_schedules() ||
+                        (!evaluator_.empty() && !options_.evaluate.never()),
+                    "Train: a schedule watches a metric, but nothing is "
+                    "evaluated; set eval_data and evaluate");
+}
+
+RunResult TrainingRun::Run() {
+  try {
+    parts_.callbacks.FireInitEnd();
+    RunEpochs();
+  } catch (const std::exception& e) {
+    ending_ = RunEnding::kError;
+    message_ = ErrorMessage(e);
+    parts_.backend.collectives().Abandon(message_);
+    FireRunEnd();  // what it throws is a consequence of the error rethrown here
+    throw;
+  }
+  if (const std::exception_ptr error = FireRunEnd()) {
+    std::rethrow_exception(error);
+  }
+  const double seconds = clock_.Elapsed() - seconds_before_;
+  return {.ending = ending_,
+          .message = message_,
+          .clock = clock_,
+          .samples = clock_.samples() - samples_before_,
+          .seconds = seconds,
+          .train_seconds = seconds - eval_seconds_};
+}
+
+void TrainingRun::RunEpochs() {
+  RestoreLatest();
+  const bool finished = clock_.epoch() >= config_.num_epochs;
+  if (finished) {
+    message_ = "the checkpoint is from a finished run; nothing left to train";
+  }
+  parts_.callbacks.Fire(
+      RunStart{config_, clock_, resumed_, parts_.backend});
+  // The checkpoint may have been saved between two due actions. After the last
+  // batch of an epoch, before its end, nothing is due.
+  const bool between_steps =
+      clock_.epoch_batches() == 0 || EpochBatchesLeft() > 0;
+  if (resumed_ && !finished && between_steps && RunDueActions()) {
+    return EndEarly();
+  }
+  while (clock_.epoch() < config_.num_epochs) {
+    if (!RunEpoch()) return EndEarly();
+  }
+  if (!options_.evaluate.never() && !evaluation_.DoneAt(clock_)) Evaluate();
+  FinishRun(/*finished=*/true, /*save=*/true);
+}
+
+int64_t TrainingRun::EpochBatchesLeft() const {
+  const int64_t done = clock_.epoch_batches();
+  const int64_t accum = clock_.grad_accum_steps();
+  const int64_t updates_left = config_.max_updates - clock_.updates();
+  return std::min({loader_.batches_left(), config_.batches_per_epoch - done,
+                   updates_left * accum - done % accum});
+}
+
+bool TrainingRun::RunEpoch() {
+  // Not 0 if the run was resumed within an epoch.
+  const int64_t done = clock_.epoch_batches();
+  if (done == 0) {
+    epoch_means_.Reset();
+    loader_.StartEpoch(clock_.epoch());
+    clock_.StartEpoch();
+  }
+  const int64_t batches = EpochBatchesLeft();
+  parts_.task.SetTraining(true);
+  parts_.callbacks.Fire(EpochStart{config_, clock_, done + batches});
+  bool ended = ShouldEnd();
+  for (int64_t left = batches; left > 0 && !ended; --left) {
+    RunStep(left);
+    // After the last batch, the epoch is counted before anything is due.
+    ended = left > 1 ? RunDueActions() : ShouldEnd();
+  }
+  if (ended) return false;
+  RecordEpochMeans();
+  schedules_.Step(StepOn::kEpoch);
+  parts_.callbacks.Fire(TrainEpochEnd{clock_, parts_.history});
+  clock_.CountEpoch();
+  if (!evaluator_.empty() && evaluation_.Due(clock_)) Evaluate();
+  parts_.callbacks.Fire(EpochEnd{clock_, parts_.history});
+  parts_.history.IncrementEpoch();
+  clock_.EndEpoch();
+  // The end of the run has an order of its own, and no stop is needed there.
+  return clock_.epoch() == config_.num_epochs || !RunDueActions();
+}
+
+void TrainingRun::RunStep(int64_t batches_left) {
+  if (checkpoints_ && clock_.grad_accum_steps() > 1 && clock_.StartsWindow()) {
+    state_.MarkWindowStart();
+  }
+  const int64_t position = loader_.position();
+  const AnyBatch batch = loader_.Next()->To(parts_.backend.device());
+  const StepOutput output =
+      steps_.Run(batch, batches_left, loader_.position() - position);
+  AddMeans(output);
+  if (steps_.update_dropped()) HandleDroppedUpdate();
+  if (needs_seconds_) AgreeOnSeconds();
+}
+
+void TrainingRun::AgreeOnSeconds() {
+  Backend& backend = parts_.backend;
+  if (backend.num_processes() == 1) return;
+  at::Tensor seconds =
+      at::full({1}, clock_.seconds(), at::kDouble).to(backend.device());
+  backend.collectives().Broadcast(seconds);
+  clock_.SetSeconds(seconds.item<double>());
+}
+
+void TrainingRun::AddMeans(const StepOutput& output) {
+  const auto add = steps_.batch_dropped() ? AddNames : AddValues;
+  add(epoch_means_, output);
+  if (reports_heard_) add(report_means_, output);
+}
+
+void TrainingRun::RecordEpochMeans() {
+  for (const auto& [name, value] : epoch_means_.Read(parts_.backend)) {
+    parts_.history.Update("train_" + name, value);
+  }
+}
+
+void TrainingRun::HandleDroppedUpdate() {
+  const std::optional<StepRunner::BadLoss>& bad = steps_.bad_loss();
+  if (!bad) return;  // the rank with the bad loss does it
+  const std::string what =
+      c10::str("loss is ", bad->value, " in epoch ", clock_.epoch() + 1,
+               ", batch ", bad->batch, "; its update was not applied");
+  if (steps_.dropped_in_a_row() > options_.max_dropped_updates) {
+    parts_.control.RequestStopAndDiscard(what);
+  } else {
+    LOG(WARNING) << what << " (" << steps_.dropped_in_a_row() << " of "
+                 << options_.max_dropped_updates << " in a row)";
+  }
+}
+
+bool TrainingRun::RunDueActions() {
+  // A run whose loss is not finite ends as it is.
+  if (steps_.update_dropped() && ShouldEnd()) return true;
+  if (!evaluator_.empty() && evaluation_.Due(clock_)) {
+    Evaluate();
+    parts_.task.SetTraining(true);
+    if (ShouldEnd()) return true;
+  }
+  if (checkpoint_.Due(clock_)) SaveCheckpoint(/*finished=*/false);
+  if (report_.Due(clock_)) ReportMeans();
+  if (!parts_.backend.collectives().Any(
+          parts_.control.requested() ||
+          (cancellation_ && cancellation_->requested()))) {
+    return false;
+  }
+  RunRequestedActions();
+  return ShouldEnd();
+}
+
+void TrainingRun::RunRequestedActions() {
+  Control& control = parts_.control;
+  Collectives& collectives = parts_.backend.collectives();
+  const bool evaluate = collectives.Any(control.TakeEvaluationRequest());
+  if (evaluate && !evaluator_.empty() && !evaluation_.DoneAt(clock_)) {
+    Evaluate();
+    parts_.task.SetTraining(true);
+  }
+  // The evaluation may have requested one.
+  const bool save = collectives.Any(control.TakeCheckpointRequest());
+  if (save && !checkpoint_.DoneAt(clock_)) SaveCheckpoint(/*finished=*/false);
+}
+
+void TrainingRun::Evaluate() {
+  const double start = clock_.Elapsed();
+  const Metrics& metrics = evaluator_.Evaluate(clock_);
+  if (!evaluator_.empty()) schedules_.Observe(metrics);
+  evaluation_.Done(clock_);
+  eval_seconds_ += clock_.Elapsed() - start;
+}
+
+void TrainingRun::ReportMeans() {
+  report_.Done(clock_);
+  if (!reports_heard_) return;
+  Metrics metrics;
+  for (const auto& [name, value] : report_means_.Read(parts_.backend)) {
+    metrics["train_" + name] = value;
+  }
+  report_means_.Reset();
+  parts_.callbacks.Fire(Report{clock_, metrics});
+}
+
+bool TrainingRun::ShouldEnd() {
+  return parts_.backend.collectives().Any(
+      parts_.control.stop_requested() ||
+      (cancellation_ && cancellation_->requested()));
+}
+
+void TrainingRun::FinishRun(bool finished, bool save) {
+  if (save && !checkpoint_.DoneAt(clock_)) SaveCheckpoint(finished);
+  if (checkpoints_) checkpoints_->Finish();
+  if (!report_.DoneAt(clock_)) ReportMeans();
+}
+
+void TrainingRun::EndEarly() {
+  const bool discard =
+      parts_.backend.collectives().Any(parts_.control.discard_requested());
+  FinishRun(/*finished=*/false, /*save=*/!discard);
+  // After the checkpoint: a resumed run completes the epoch and records it.
+  if (clock_.epoch_batches() > 0) RecordEpochMeans();
+  const auto [cancelled, reason] = AgreeOnReason();
+  message_ = reason;
+  if (cancelled) {
+    ending_ = RunEnding::kCancelled;
+    parts_.callbacks.Fire(Cancel{clock_, message_});
+  } else {
+    ending_ = RunEnding::kStopped;
+    parts_.callbacks.Fire(Stop{clock_, message_});
+  }
+}
+
+std::pair<bool, std::string> TrainingRun::AgreeOnReason() {
+  constexpr char kCancelled = 'c', kStopped = 's';
+  std::string mine;
+  if (cancellation_ && cancellation_->requested()) {
+    mine = kCancelled + std::string(cancellation_->signal_name());
+  } else if (parts_.control.stop_requested()) {
+    mine = kStopped + parts_.control.reason();
+  }
+  std::string first;
+  for (const std::string& reason :
+       GatherText(parts_.backend.collectives(), mine)) {
+    if (reason.empty()) continue;
+    // A signal goes before what a callback requested.
+    if (first.empty() || (first[0] == kStopped && reason[0] == kCancelled)) {
+      first = reason;
+    }
+  }
+  return {first[0] == kCancelled, first.substr(1)};
+}
+
+std::exception_ptr TrainingRun::FireRunEnd() {
+  schedules_.Restore();
+  return parts_.callbacks.FireToAll(
+      RunEnd{clock_, parts_.history, ending_, message_});
+}
+
+}  // namespace trainyard

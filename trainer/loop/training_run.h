@@ -1,0 +1,137 @@
+// TrainingRun is one call of Trainer::Train: it owns what lives as long as the
+// run, and runs its epochs.
+//
+//   TrainingRun run({task, optimizers, backend, callbacks, control, history},
+//                   options);
+//   const RunResult result = run.Run();
+//
+// Thread-compatible. Borrows its parts and the options.
+#ifndef TRAINYARD_TRAINER_LOOP_TRAINING_RUN_H_
+#define TRAINYARD_TRAINER_LOOP_TRAINING_RUN_H_
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/backend.h"
+#include "callbacks/callback_handler.h"
+#include "tracking/metrics.h"
+#include "tracking/run_history.h"
+#include "trainer/control.h"
+#include "trainer/checkpoint/parts/rng_state.h"
+#include "trainer/data/loader.h"
+#include "trainer/loop/cancellation.h"
+#include "trainer/loop/evaluator.h"
+#include "trainer/loop/milestone.h"
+#include "trainer/loop/run_checkpoints.h"
+#include "trainer/loop/run_state.h"
+#include "trainer/loop/step_runner.h"
+#include "trainer/loop/window_gradients.h"
+#include "trainer/run_clock.h"
+#include "trainer/run_config.h"
+#include "trainer/run_result.h"
+#include "trainer/schedule_set.h"
+#include "trainer/task.h"
+#include "trainer/train_options.h"
+
+namespace trainyard {
+
+class TrainingRun {
+ public:
+  struct Parts {
+    Task& task;
+    const std::vector<NamedOptimizer>& optimizers;
+    Backend& backend;
+    CallbackHandler& callbacks;
+    Control& control;
+    RunHistory& history;
+  };
+
+  // Checks the options and prepares models, loaders and schedules. Throws
+  // c10::ValueError for what no run can have. Collective: all ranks must call
+  // it, and Run.
+  TrainingRun(const Parts& parts, const TrainOptions& options);
+
+  // Trains from the current weights, or resumes from a checkpoint. On an
+  // exception fires RunEnd with the error, then rethrows it. Call it once.
+  RunResult Run();
+
+ private:
+  Optimizer& FindOptimizer(const std::string& name) const;
+  Loader MakeTrainLoader() const;
+  void AddEvalSets();
+  StepRunner MakeStepRunner();
+  void AddSchedules();
+  void RegisterState();
+
+  void RunEpochs();
+  int64_t EpochBatchesLeft() const;
+  // Returns whether the epoch was completed.
+  bool RunEpoch();
+  void RunStep(int64_t batches_left);
+  void AgreeOnSeconds();
+  void AddMeans(const StepOutput& output);
+  void RecordEpochMeans();
+  // After an update was dropped because a loss is not finite: requests a stop,
+  // or warns.
+  void HandleDroppedUpdate();
+
+  // Evaluates, saves and reports if due after the last batch, in this order,
+  // then what callbacks requested. Returns whether the run is to end here.
+  bool RunDueActions();
+  void RunRequestedActions();
+  void Evaluate();
+  void ReportMeans();
+  void SaveCheckpoint(bool finished);
+  // Loads the newest checkpoint, as the options say.
+  void RestoreLatest();
+  void LoadCheckpoint(Checkpoint& checkpoint);
+
+  // Whether a stop or a signal was requested on any rank. Collective.
+  bool ShouldEnd();
+  void EndEarly();
+  // The last checkpoint and report. Every run that ends without an error has
+  // them, except for a stop that saves nothing.
+  void FinishRun(bool finished, bool save);
+  // Whether a signal ends the run, and why it ends. Collective.
+  std::pair<bool, std::string> AgreeOnReason();
+  std::exception_ptr FireRunEnd();
+
+  Parts parts_;
+  const TrainOptions& options_;
+  Loader loader_;
+  Evaluator evaluator_;
+  const RunConfig config_;
+  RunClock clock_;
+  ScheduleSet schedules_;
+  StepRunner steps_;
+  WindowGradients gradients_;
+  RngState rng_;
+  std::optional<Cancellation> cancellation_;
+  std::optional<RunCheckpoints> checkpoints_;
+  RunState state_;
+
+  Milestone evaluation_;
+  Milestone checkpoint_;
+  Milestone report_;
+  const bool needs_seconds_;
+  // Whether a callback on any rank hears reports.
+  bool reports_heard_ = false;
+  MetricMeans epoch_means_;
+  MetricMeans report_means_;
+
+  bool resumed_ = false;
+  RunEnding ending_ = RunEnding::kFinished;
+  std::string message_;
+  // Of earlier parts of a resumed run.
+  double seconds_before_ = 0;
+  int64_t samples_before_ = 0;
+  double eval_seconds_ = 0;
+};
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_TRAINER_LOOP_TRAINING_RUN_H_
