@@ -1,6 +1,6 @@
-// The events of a run, each a struct with what is known at that moment. An event
-// is valid only during the call that receives it. Tensors are on the device:
-// reading one waits for the device, so read only what is needed.
+// The events of a run, each a struct with what is known at that moment. An
+// event is valid only during the call that receives it. Tensors are on the
+// device: reading one waits for the device, so read only what is needed.
 //
 // A callback may record its own values in the history of TrainEpochEnd and
 // EpochEnd. Everything else is const. Every event has the run's clock.
@@ -27,6 +27,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "trainer/run_clock.h"
@@ -66,8 +67,9 @@ struct RunStart {
 struct EpochStart {
   const RunConfig& config;
   const RunClock& clock;
-  // Batches that this epoch will have, unless the run ends before.
-  int64_t num_batches;
+  // Batches that this epoch will have, unless the run ends before. Unset: the
+  // length of the data is unknown.
+  std::optional<int64_t> num_batches;
 };
 
 struct StepStart {
@@ -123,7 +125,8 @@ struct EvalStart {
   const RunClock& clock;
   // Name of the evaluation set; metrics are recorded as `<name>_<metric>`.
   const std::string& name;
-  int64_t num_batches;
+  // Unset: unknown.
+  std::optional<int64_t> num_batches;
   // As in RunStart. An evaluation outside of a run has it, too.
   Backend& backend;
 };

@@ -14,9 +14,9 @@
 // with several optimizers may call step.Backward and step.Update itself, in any
 // order.
 //
-// To change how a step of the loop is done, override its method. To do something
-// between the steps, write a callback. A task that also derives from Callback
-// receives every event before the callbacks do.
+// To change how a step of the loop is done, override its method. To do
+// something between the steps, write a callback. A task that also derives from
+// Callback receives every event before the callbacks do.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TASK_H_
@@ -34,8 +34,8 @@
 #include "tracking/metric_reducer.h"
 #include "trainer/control.h"
 #include "trainer/data/batch.h"
-#include "trainer/data/dataset.h"
-#include "trainer/data/loader.h"
+#include "trainer/data/batch_source.h"
+#include "trainer/data/load_options.h"
 #include "trainer/events.h"
 #include "trainer/model/model.h"
 #include "trainer/model/model_tensors.h"
@@ -54,8 +54,8 @@ namespace trainyard {
 struct StepOutput {
   // The mean loss of the batch, a scalar.
   at::Tensor loss;
-  // How many records (or tokens) the means are over. Unset: the batch's size. 0:
-  // the whole batch is masked; its loss and metrics are ignored, and it adds
+  // How many records (or tokens) the means are over. Unset: the batch's size.
+  // 0: the whole batch is masked; its loss and metrics are ignored, and it adds
   // nothing to gradients and means. REQUIRES: >= 0.
   std::optional<double> weight = std::nullopt;
   // Other means over the same records. REQUIRES: the same names in the same
@@ -85,24 +85,14 @@ class StepContext {
                         std::optional<double> weight = std::nullopt) = 0;
 
   // At the end of a window: clips, updates and zeroes the gradients. Otherwise
-  // does nothing. Returns whether the parameters changed. Throws c10::ValueError
-  // for an optimizer that was not added.
+  // does nothing. Returns whether the parameters changed. Throws
+  // c10::ValueError for an optimizer that was not added.
   virtual bool Update(Optimizer& optimizer, const Clip& clip = {}) = 0;
 
   // Steps the optimizer's schedules that step on `on`. The loop steps the other
   // kinds.
   virtual void StepSchedules(Optimizer& optimizer,
                              StepOn on = StepOn::kRequest) = 0;
-};
-
-// What a loader must provide.
-struct LoaderRequest {
-  DatasetPtr data;
-  int64_t batch_size = 0;
-  uint64_t seed = 0;
-  // This rank, of those that share the data.
-  int64_t rank = 0;
-  int64_t num_ranks = 1;
 };
 
 // An optimizer and the name under which its state is saved.
@@ -123,9 +113,12 @@ class Task {
   // ---- Steps of the loop that a task can change. Each is called before the
   // callbacks of its event.
 
-  // Default: a new random order in each epoch; for evaluation, in order.
-  virtual Loader TrainLoader(const LoaderRequest& request);
-  virtual Loader EvalLoader(const LoaderRequest& request);
+  // Where batches come from: any BatchSource. Default: a Loader over the
+  // request's data, in a new random order in each epoch; for evaluation, in
+  // order.
+  virtual std::unique_ptr<BatchSource> TrainLoader(
+      const LoaderRequest& request);
+  virtual std::unique_ptr<BatchSource> EvalLoader(const LoaderRequest& request);
 
   // Called if TrainStep did not call Backward. Default: step.Backward with the
   // returned loss.
@@ -146,7 +139,7 @@ class Task {
 
   // Whether EvaluateDataset is called instead of EvalStep; see DatasetTaskOf.
   virtual bool evaluates_dataset() const { return false; }
-  virtual Metrics EvaluateDataset(Loader& loader, StepContext& step);
+  virtual Metrics EvaluateDataset(BatchSource& loader, StepContext& step);
 
   // ---- What the task has.
 
@@ -171,8 +164,8 @@ class Task {
   void AddModel(std::string name, std::shared_ptr<torch::nn::Module> model);
   void AddModel(std::string name, std::shared_ptr<Model> model);
 
-  // Adds an optimizer, so that schedules find it and checkpoints have its state.
-  // Borrows it. Throws c10::ValueError for a name that is taken.
+  // Adds an optimizer, so that schedules find it and checkpoints have its
+  // state. Borrows it. Throws c10::ValueError for a name that is taken.
   void AddOptimizer(std::string name, Optimizer& optimizer);
 
  private:
@@ -204,7 +197,7 @@ class DatasetTaskOf : public TaskOf<B> {
   // Returns the metrics of all batches of the loader, which is before its first
   // batch. Called without gradient recording and with the models in evaluation
   // mode.
-  Metrics EvaluateDataset(Loader& loader, StepContext& step) override = 0;
+  Metrics EvaluateDataset(BatchSource& loader, StepContext& step) override = 0;
 
   bool evaluates_dataset() const final { return true; }
   StepOutput EvalStep(const B&, StepContext&) final { return {}; }

@@ -64,7 +64,8 @@ uint32_t Train(MakeInner make, const TrainOptions& options, int64_t stop_at,
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
   trainer.Add(StopAt(stop_at));
   trainer.Train(options);
-  return StateCrc32c(optimizer.NamedTensors(), StateCrc32c(trainer.task().NamedTensors()));
+  return StateCrc32c(optimizer.NamedTensors(),
+                     StateCrc32c(trainer.task().NamedTensors()));
 }
 
 class TorchOptimizerTrainerTest : public ::testing::TestWithParam<MakeInner> {};

@@ -39,10 +39,11 @@ Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend)
 }
 
 RunResult Trainer::Train(const TrainOptions& options) {
-  TrainingRun run({*task_.task(), optimizers_, backend_, callbacks_, control_,
-                   *history_},
-                  options);
+  TrainingRun run(
+      {*task_.task(), optimizers_, backend_, callbacks_, control_, *history_},
+      options);
   eval_batch_size_ = EvalBatchSizeOf(options);
+  eval_load_ = EvalLoadOf(options);
   return run.Run();
 }
 
@@ -57,8 +58,8 @@ Metrics Trainer::Evaluate(DatasetPtr data,
   Evaluator evaluator(
       {*task_.task(), backend_, callbacks_},
       {.max_batches = LimitBatches(std::nullopt), .other_weights = false});
-  evaluator.Add("evaluation", task_.task()->EvalLoader(
-                                  evaluator.Request(data, batch_size)));
+  evaluator.Add("evaluation", task_.task()->EvalLoader(evaluator.Request(
+                                  data, batch_size, eval_load_)));
   callbacks_.FireInitEnd();
   return evaluator.Evaluate(
       RunClock({.num_processes = backend_.num_processes()}));

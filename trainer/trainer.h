@@ -26,7 +26,8 @@ namespace trainyard {
 class Trainer {
  public:
   // Borrows the optimizer and the backend. Borrows a task that is a variable;
-  // keeps a temporary or a unique_ptr. Moves its models to the backend's device.
+  // keeps a temporary or a unique_ptr. Moves its models to the backend's
+  // device.
   template <class T>
   Trainer(T&& task, Optimizer& optimizer, Backend& backend)
       : Trainer(HeldTask(std::forward<T>(task)), &optimizer, backend) {}
@@ -72,6 +73,7 @@ class Trainer {
   InMemoryRunHistory own_history_;
   RunHistory* history_ = &own_history_;
   int64_t eval_batch_size_;
+  LoadOptions eval_load_;
 };
 
 }  // namespace trainyard

@@ -52,7 +52,7 @@ EpochTable::EpochTable(EpochTableOptions options)
 }
 
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
-  num_epochs_ = e.config.num_epochs;
+  config_ = e.config;
   columns_.clear();
   header_printed_ = false;
   news_.Reset();
@@ -66,8 +66,7 @@ void EpochTable::OnEpochStart(const EpochStart& e, Control&) {
 
 void EpochTable::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   const double seconds = options_.clock() - start_ - eval_seconds_;
-  const auto samples =
-      static_cast<double>(e.clock.samples() - start_samples_);
+  const auto samples = static_cast<double>(e.clock.samples() - start_samples_);
   samples_per_second_ = seconds > 0 ? samples / seconds : 0;
 }
 
@@ -82,10 +81,9 @@ void EpochTable::OnEvalEnd(const EvalEnd&, Control&) {
 void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   const Metrics values = news_.Take(e.history);
   Widen(values);
-  PrintRow(
-      std::to_string(e.clock.epoch() + 1) + "/" + std::to_string(num_epochs_),
-      values, ReadableCount(samples_per_second_),
-      Seconds(options_.clock() - start_));
+  PrintRow(config_.EpochLabel(e.clock.epoch()), values,
+           ReadableCount(samples_per_second_),
+           Seconds(options_.clock() - start_));
 }
 
 void EpochTable::OnRunEnd(const RunEnd& e, Control&) {

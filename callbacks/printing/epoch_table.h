@@ -27,6 +27,7 @@
 #include "callbacks/stopping/new_values.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_config.h"
 
 namespace trainyard {
 
@@ -60,7 +61,7 @@ class EpochTable final : public Callback {
   void PrintHeader();
 
   EpochTableOptions options_;
-  int64_t num_epochs_ = 0;
+  RunConfig config_;
   std::vector<std::string> columns_;
   bool header_printed_ = false;
   NewValues news_;

@@ -47,18 +47,20 @@ void PrintProgress::OnRunStart(const RunStart& e, Control&) {
   if (config.num_processes > 1) {
     line += ", " + std::to_string(config.num_processes) + " processes";
   }
-  line += "): " + Count(config.num_epochs, "epoch") + " of " +
-          std::to_string(config.batches_per_epoch) + " batches of " +
-          std::to_string(config.per_device_batch_size) + ", " +
+  line += "): ";
+  if (config.num_epochs) line += Count(*config.num_epochs, "epoch") + " of ";
+  if (config.batches_per_epoch) {
+    line += std::to_string(*config.batches_per_epoch) + " ";
+  }
+  line += "batches of " + std::to_string(config.per_device_batch_size) + ", " +
           Count(config.max_updates, "update");
   std::fprintf(options_.output, "%s\n", line.c_str());
   std::fflush(options_.output);
 }
 
 void PrintProgress::OnEpochStart(const EpochStart& e, Control&) {
-  std::fprintf(options_.output, "Epoch %s/%s\n",
-               std::to_string(e.clock.epoch() + 1).c_str(),
-               std::to_string(e.config.num_epochs).c_str());
+  std::fprintf(options_.output, "Epoch %s\n",
+               e.config.EpochLabel(e.clock.epoch()).c_str());
   std::fflush(options_.output);
 }
 
@@ -67,8 +69,8 @@ void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {
       Describe(e.ending, e.message) + " after " +
       Count(e.clock.epoch(), "epoch") + ", " +
       Count(e.clock.updates(), "update") + ", " +
-      ReadableCount(static_cast<double>(e.clock.samples())) +
-      " samples in " + ReadableSeconds(options_.clock() - start_);
+      ReadableCount(static_cast<double>(e.clock.samples())) + " samples in " +
+      ReadableSeconds(options_.clock() - start_);
   std::fprintf(options_.output, "%s\n", line.c_str());
   std::fflush(options_.output);
 }

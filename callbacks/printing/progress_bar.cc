@@ -28,8 +28,7 @@ int64_t SamplesOf(const AnyBatch& batch, const RunClock& clock) {
 }  // namespace
 
 void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
-  const std::string label = "Epoch " + std::to_string(e.clock.epoch() + 1) + "/" +
-                            std::to_string(e.config.num_epochs);
+  const std::string label = "Epoch " + e.config.EpochLabel(e.clock.epoch());
   Leave();
   training_ = true;
   epoch_ = label + " ";

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,9 +54,9 @@ class ProgressDisplay {
   // Throws std::invalid_argument, which names the option, for a bad one.
   explicit ProgressDisplay(ProgressDisplayOptions options = {});
 
-  // Begins a pass of `total` batches, `done` of which were done earlier, within
-  // the one under way if there is one.
-  void Begin(std::string label, int64_t done, int64_t total);
+  // Begins a pass of `total` batches (unset: unknown), `done` of which were
+  // done earlier, within the current one if there is one.
+  void Begin(std::string label, int64_t done, std::optional<int64_t> total);
 
   // Counts a batch. Returns whether it is time to Show.
   bool Count(int64_t samples);

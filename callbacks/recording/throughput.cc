@@ -31,7 +31,7 @@ void Throughput::OnEpochStart(const EpochStart& e, Control&) {
   start_samples_ = e.clock.samples();
   waited_ = 0;
   steps_.clear();
-  steps_.reserve(static_cast<size_t>(e.num_batches));
+  steps_.reserve(static_cast<size_t>(e.num_batches.value_or(0)));
   eval_seconds_ = 0;
   epoch_start_ = options_.clock();
   wait_start_ = epoch_start_;
@@ -62,8 +62,7 @@ void Throughput::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   // Up to now and not to the last step's end: the losses were read since, which
   // waited for the device.
   const double seconds = options_.clock() - epoch_start_ - eval_seconds_;
-  const auto samples =
-      static_cast<double>(e.clock.samples() - start_samples_);
+  const auto samples = static_cast<double>(e.clock.samples() - start_samples_);
   std::sort(steps_.begin(), steps_.end());
   e.history.Update("samples_per_second", seconds > 0 ? samples / seconds : 0);
   e.history.Update("data_wait", seconds > 0 ? waited_ / seconds : 0);

@@ -5,6 +5,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <string>
 
 #include "trainer/data/dataset.h"
@@ -24,6 +25,9 @@ struct FashionMnist {
 
 // The error names the folder or file and what is wrong with it.
 absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& folder);
+
+// The same images, mirrored and shifted at random in each epoch.
+DatasetPtr AugmentFashionMnist(DatasetPtr images, uint64_t seed);
 
 }  // namespace trainyard
 

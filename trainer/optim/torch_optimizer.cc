@@ -225,7 +225,7 @@ std::vector<NamedTensor> TorchOptimizer::NamedTensors() const {
 }
 
 StateMismatch TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& state,
-                                        bool strict) {
+                                          bool strict) {
   const std::optional<Kind> kind = TorchKindOf(*inner_);
   if (!kind) return LoadArchive(state, strict);
   const at::NoGradGuard no_gradients;

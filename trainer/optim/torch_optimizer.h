@@ -50,7 +50,7 @@ class TorchOptimizer final : public Optimizer {
   // Not strict, a parameter whose state does not fit keeps its own. The bytes
   // of an "archive" are loaded as a whole or not at all.
   StateMismatch LoadTensors(const std::vector<NamedTensor>& state,
-                          bool strict = true) override;
+                            bool strict = true) override;
 
  private:
   struct Parts;

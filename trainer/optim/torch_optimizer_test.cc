@@ -205,7 +205,8 @@ TEST(TorchOptimizerTest, OptionsOfAnOwnClassAreNotPartOfItsState) {
 TEST(TorchOptimizerTest, AnOwnClassThatCannotBeSavedIsAnError) {
   const at::Tensor w = TestParameter();
   const auto optimizer = Wrapped<UnsavedSignum>(SignumOptions(0.1))({w});
-  EXPECT_NO_THROW(optimizer->NamedTensors()) << "nothing is lost before an update";
+  EXPECT_NO_THROW(optimizer->NamedTensors())
+      << "nothing is lost before an update";
   w.mutable_grad() = at::ones({2, 2});
   optimizer->step();
   EXPECT_THAT(ErrorOf<c10::ValueError>([&] { optimizer->NamedTensors(); }),
@@ -273,7 +274,8 @@ TEST(TorchOptimizerTest, StateHasTheParametersNames) {
   w.mutable_grad() = at::ones({2, 2});
   optimizer.step();
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors())
+    names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("unused/made", "w/made", "w/momentum_buffer"));
 
   std::vector<NamedTensor> state = optimizer.NamedTensors();
