@@ -4,72 +4,59 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "backends/autocast.h"
+#include "backends/backend_decorator.h"
 
 namespace trainyard {
 namespace {
 
-class Amp final : public Backend {
+class Amp final : public BackendDecorator {
  public:
   Amp(std::unique_ptr<Backend> backend, const AmpOptions& options)
-      : backend_(std::move(backend)),
-        name_(backend_->name() + "-amp"),
-        dtype_(options.dtype.value_or(
-            backend_->device().is_cuda() ? at::kHalf : at::kBFloat16)) {
+      : BackendDecorator(std::move(backend)),
+        name_(BackendDecorator::name() + "-amp"),
+        dtype_(options.dtype.value_or(device().is_cuda() ? at::kHalf
+                                                         : at::kBFloat16)) {
     TORCH_CHECK_VALUE(dtype_ == at::kBFloat16 || dtype_ == at::kHalf,
-                      "Amp: dtype is ", dtype_, ", not BFloat16 or Half");
-    if (dtype_ == at::kHalf) {
-      scaler_.emplace(backend_->device(), options.scaler);
-    }
+                      "Amp: dtype is ", dtype_,
+                      "; it must be BFloat16 or Half");
+    if (dtype_ == at::kHalf) scaler_.emplace(device(), options.scaler);
   }
 
   const std::string& name() const override { return name_; }
-  at::Device device() const override { return backend_->device(); }
-  Collectives& collectives() const override { return backend_->collectives(); }
-  void Prepare(const std::vector<ModelTensors>& models) override {
-    backend_->Prepare(models);
-  }
-  double ReferenceWeight(double weight) override {
-    return backend_->ReferenceWeight(weight);
-  }
 
   void Forward(c10::function_ref<void()> pass) override {
     const Autocast autocast(device().type(), dtype_);
-    backend_->Forward(pass);
+    BackendDecorator::Forward(pass);
   }
 
   void Backward(const at::Tensor& loss,
                 const BackwardOptions& options) override {
-    // A task may call it within its forward pass; gradients take the types that
-    // the pass chose, and nothing else is to be cast.
+    // A task may call Backward inside its forward pass. Gradients have the
+    // types that the pass chose; nothing else may be cast.
     const Autocast full(device().type(), dtype_, /*enabled=*/false);
-    backend_->Backward(loss, Scaled(options));
-  }
-
-  void BackwardWithoutBatch(const BackwardOptions& options) override {
-    backend_->BackwardWithoutBatch(options);
+    BackendDecorator::Backward(loss, Scaled(options));
   }
 
   double FinishGradients(Optimizer& optimizer) override {
-    const double weight = backend_->FinishGradients(optimizer);
+    const double weight = BackendDecorator::FinishGradients(optimizer);
     if (scaler_) scaler_->Unscale(optimizer);
     return weight;
   }
 
   bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
     if (scaler_ && !scaler_->AllFinite(optimizer)) return false;
-    return backend_->Update(optimizer, options);
+    return BackendDecorator::Update(optimizer, options);
   }
 
   void EndWindow() override {
     if (scaler_) scaler_->Update();
-    backend_->EndWindow();
+    BackendDecorator::EndWindow();
   }
 
   State SaveState() const override {
-    State state = backend_->SaveState();
+    State state = BackendDecorator::SaveState();
     if (!scaler_) return state;
     const State scaler = scaler_->SaveState();
     for (const auto& [name, value] : scaler.values()) state.Set(name, value);
@@ -77,9 +64,9 @@ class Amp final : public Backend {
   }
 
   void LoadState(const State& state) override {
-    // The one that can refuse first; a state of another precision has no scale.
+    // First what can throw: a state saved in another precision has no scale.
     if (scaler_) scaler_->LoadState(state);
-    backend_->LoadState(state);
+    BackendDecorator::LoadState(state);
   }
 
  private:
@@ -88,7 +75,6 @@ class Amp final : public Backend {
     return options;
   }
 
-  const std::unique_ptr<Backend> backend_;
   const std::string name_;
   const c10::ScalarType dtype_;
   std::optional<GradScaler> scaler_;
@@ -98,7 +84,6 @@ class Amp final : public Backend {
 
 std::unique_ptr<Backend> MakeAmpBackend(std::unique_ptr<Backend> backend,
                                         const AmpOptions& options) {
-  TORCH_CHECK_VALUE(backend != nullptr, "Amp: there is no backend to add to");
   return std::make_unique<Amp>(std::move(backend), options);
 }
 

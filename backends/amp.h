@@ -1,12 +1,13 @@
 // The amp backend adds mixed precision to another backend: forward passes
-// compute in half precision where that is safe, and for fp16 losses are scaled
-// so that small gradients do not vanish. Gradients are unscaled, always, before
-// anybody sees or clips them.
+// compute in half precision where that is safe. For fp16 it also scales the
+// losses, so that small gradients do not become 0. Gradients are always
+// unscaled before they are clipped or read.
 //
 //   auto backend = MakeAmpBackend(MakeSingleProcessBackend(at::kCPU),
 //                                 {.dtype = at::kBFloat16});
 //
-// Thread-compatible.
+// There is one scale for all losses; only the optimizer whose gradients
+// overflow skips its step. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_AMP_H_
 #define TRAINYARD_BACKENDS_AMP_H_
 
@@ -21,14 +22,15 @@
 namespace trainyard {
 
 struct AmpOptions {
-  // kBFloat16 or kHalf. None: kHalf on CUDA, kBFloat16 on the CPU, as in
+  // kBFloat16 or kHalf. Unset: kHalf on CUDA, kBFloat16 on the CPU, as in
   // Python.
   std::optional<c10::ScalarType> dtype = std::nullopt;
-  // Used for kHalf: bfloat16 has float's range and needs no scaling.
+  // For kHalf. bfloat16 has the range of float and needs no scaling.
   GradScalerOptions scaler = {};
 };
 
-// Its name is the other one's with "-amp" after it.
+// The name of the result is that of `backend` with "-amp" added. Throws
+// c10::ValueError for another dtype, or if there is no backend.
 std::unique_ptr<Backend> MakeAmpBackend(std::unique_ptr<Backend> backend,
                                         const AmpOptions& options = {});
 

@@ -66,14 +66,14 @@ double Scale(const Backend& backend) {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-TEST(AmpTest, GradientsAreUnscaledBeforeAnybodySeesThem) {
+TEST(AmpTest, GradientsAreUnscaledBeforeClipping) {
   Rig rig(at::kHalf);
   EXPECT_TRUE(rig.Run(0.5, ClipNorm(0.25)));
   EXPECT_EQ(rig.seen, 0.5);
   EXPECT_NEAR(rig.w.item<float>(), 0.75, 1e-5);
 }
 
-TEST(AmpTest, AStepWithInfIsLeftOutAndTheScaleFalls) {
+TEST(AmpTest, SkipsAStepWithInfAndLowersTheScale) {
   Rig rig(at::kHalf);
   EXPECT_FALSE(rig.Run(kInf));
   EXPECT_EQ(rig.w.item<float>(), 1);
@@ -84,7 +84,7 @@ TEST(AmpTest, AStepWithInfIsLeftOutAndTheScaleFalls) {
   EXPECT_EQ(rig.w.item<float>(), -1);
 }
 
-TEST(AmpTest, GoesOnFromItsState) {
+TEST(AmpTest, ContinuesFromItsState) {
   Rig before(at::kHalf);
   before.Run(1);
   Rig after(at::kHalf);
@@ -93,7 +93,7 @@ TEST(AmpTest, GoesOnFromItsState) {
   EXPECT_EQ(Scale(*after.backend), 2048);
 }
 
-TEST(AmpTest, BFloat16NeedsNoScale) {
+TEST(AmpTest, BFloat16HasNoScale) {
   Rig rig(at::kBFloat16);
   EXPECT_TRUE(rig.Run(0.5));
   EXPECT_FALSE(rig.backend->SaveState().Has("scale"));
@@ -112,7 +112,7 @@ TEST(AmpTest, BackwardInsideForwardIsNotCast) {
   EXPECT_EQ(in_backward, at::kFloat);
 }
 
-TEST(AmpTest, RefusesOtherTypes) {
+TEST(AmpTest, RejectsOtherTypes) {
   EXPECT_THROW(MakeAmp(at::kFloat), c10::ValueError);
 }
 

@@ -1,15 +1,14 @@
-// Autocast lets operations on a device compute in half precision where that is
-// safe, as long as it lives. Tensors stay as they are.
+// Autocast makes operations on a device compute in half precision where that is
+// safe, for as long as the object exists. Tensors keep their types.
 //
 //   {
 //     const Autocast autocast(at::kCPU, at::kBFloat16);
-//     loss = Loss(model->forward(input), target);
+//     loss = at::mse_loss(at::matmul(weight, input), target);
 //   }
 //   loss.backward();
 //
-// It acts on the thread that made it, which must also end it. Inner ones win
-// over outer ones, and one made with `enabled` false computes in full precision
-// again.
+// It applies to the thread that created it, which must also destroy it. The
+// innermost object wins; one with `enabled` false computes in full precision.
 #ifndef TRAINYARD_BACKENDS_AUTOCAST_H_
 #define TRAINYARD_BACKENDS_AUTOCAST_H_
 

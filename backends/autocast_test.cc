@@ -14,6 +14,20 @@ at::ScalarType ProductType(const at::Tensor& a) {
   return at::matmul(a, a).scalar_type();
 }
 
+TEST(AutocastTest, HeaderExample) {
+  const at::Tensor weight = at::ones({2, 2}).requires_grad_();
+  const at::Tensor input = at::ones({2, 2});
+  const at::Tensor target = at::ones({2, 2});
+  at::Tensor loss;
+  {
+    const Autocast autocast(at::kCPU, at::kBFloat16);
+    loss = at::mse_loss(at::matmul(weight, input), target);
+  }
+  loss.backward();
+  EXPECT_EQ(loss.item<float>(), 1);
+  EXPECT_EQ(weight.grad().scalar_type(), at::kFloat);
+}
+
 TEST(AutocastTest, ComputesInHalfPrecisionWhereItIsSafe) {
   const at::Tensor a = at::ones({2, 2});
   for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
@@ -24,7 +38,7 @@ TEST(AutocastTest, ComputesInHalfPrecisionWhereItIsSafe) {
   EXPECT_EQ(ProductType(a), at::kFloat);
 }
 
-TEST(AutocastTest, InnerWinsAndOuterComesBack) {
+TEST(AutocastTest, InnerObjectWins) {
   const at::Tensor a = at::ones({2, 2});
   const Autocast outer(at::kCPU, at::kHalf);
   {
@@ -48,7 +62,7 @@ TEST(AutocastTest, SeesWeightsThatChangedBetweenPasses) {
   EXPECT_EQ(product(), 24);
 }
 
-TEST(AutocastTest, RefusesFullPrecision) {
+TEST(AutocastTest, RejectsFullPrecision) {
   EXPECT_THROW(Autocast(at::kCPU, at::kFloat), c10::ValueError);
 }
 

@@ -1,20 +1,21 @@
-// Backend is how one step runs on hardware: on which device, in which
-// precision, over how many processes. The loop above it is the same for all.
+// Backend runs one training step on hardware: on a device, in a precision, over
+// one or several processes. The loop above it is the same for all backends.
 //
 //   const std::unique_ptr<Backend> backend = MakeBackend("sp");
 //   backend->Prepare(models);
 //
-// A step, in this order; Forward and Backward once per batch, the rest at the
-// end of an accumulation window:
+// A step makes these calls in this order: Forward and Backward once per batch,
+// the others once per accumulation window, after its last batch.
 //
 //   backend->Forward([&] { loss = task(batch); });
-//   backend->Backward(loss, {.share = …, .sync = …, .weight = …});
+//   backend->Backward(loss, {.share = share, .sync = last, .weight = total});
 //   const double weight = backend->FinishGradients(optimizer);
 //   const bool updated = backend->Update(optimizer, {.clip = ClipNorm(1)});
 //   optimizer.ZeroGrad();
 //   backend->EndWindow();
 //
-// Thread-compatible.
+// To add something to any backend, derive from BackendDecorator. A call that is
+// collective must be made by all ranks, in the same order. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_BACKEND_H_
 #define TRAINYARD_BACKENDS_BACKEND_H_
 
@@ -35,18 +36,19 @@
 namespace trainyard {
 
 struct BackwardOptions {
-  // What the loss is multiplied by.
+  // The factor of the loss.
   double share = 1;
-  // Whether the gradients become the mean of all processes' with this pass. Not
-  // before the last batch of an accumulation window: there they only add up.
+  // Whether this pass averages the gradients over all ranks. Set it for the
+  // last batch of an accumulation window; before that, gradients only add up
+  // on this rank.
   bool sync = true;
-  // With `sync`: what this process's gradients weigh. FinishGradients returns
-  // the mean of all processes'.
+  // Read only with `sync`: the total weight of this rank's window.
+  // FinishGradients returns the mean over all ranks.
   double weight = 1;
 };
 
 struct UpdateOptions {
-  // What the gradients are divided by before anything else. REQUIRES: > 0.
+  // The gradients are divided by it first. REQUIRES: > 0.
   double divisor = 1;
   // Applied to the divided gradients.
   Clip clip = {};
@@ -59,46 +61,44 @@ class Backend : public Stateful {
   virtual at::Device device() const = 0;
   virtual Collectives& collectives() const = 0;
 
-  // This process among those that train together.
   int64_t rank() const { return collectives().rank(); }
   int64_t num_processes() const { return collectives().num_processes(); }
 
-  // Makes ready to train these models, on the device already: rank 0's tensors
-  // are copied to all others. Again, whenever which parameters require a
-  // gradient has changed. Collective: all ranks must call it.
+  // Prepares these models for training; they must be on the device already.
+  // Copies rank 0's tensors to all other ranks. Call it again after
+  // requires_grad of a parameter has changed. Collective.
   virtual void Prepare(const std::vector<ModelTensors>& models) = 0;
 
-  // Returns the weight that all ranks take the shares of a window of. Pass the
-  // weight of this rank's first batch that weighs something, or 0. With several
-  // ranks it is the largest of all ranks, fixed for the whole run from the
-  // first that is not 0; 0 if no rank has weight yet. Collective: all ranks
-  // must call it.
+  // Returns the weight that all ranks normalise by: the largest of the weights
+  // that the ranks pass, fixed for the whole run once it is above 0. Pass the
+  // weight of this rank's batch, or 0 if it has none. Returns 0 as long as all
+  // ranks pass 0. Collective.
   virtual double ReferenceWeight(double weight) = 0;
 
-  // Calls `pass` with what a forward pass needs around it.
+  // Calls `pass`, a forward pass, in the backend's precision.
   virtual void Forward(c10::function_ref<void()> pass) = 0;
 
-  // Adds the gradients of share * loss. REQUIRES: a scalar loss with a gradient
-  // function. Collective, if it syncs: all ranks must call it, or
-  // BackwardWithoutBatch.
+  // Adds the gradients of share * loss to the parameters' gradients. Throws
+  // c10::ValueError unless the loss is a scalar with a gradient function. With
+  // `sync` collective: each rank calls it or BackwardWithoutBatch.
   virtual void Backward(const at::Tensor& loss,
                         const BackwardOptions& options) = 0;
 
-  // Takes part in what Backward of the other processes does, for one that has
-  // no batch left: adds nothing to any gradient.
+  // For a rank that has no batch while others call Backward: takes part in
+  // their exchange and adds nothing to the gradients. With `sync` collective.
   virtual void BackwardWithoutBatch(const BackwardOptions& options) = 0;
 
-  // Makes the gradients of a window complete: those of all processes, in full
-  // precision. They may be read and changed after it. Returns the mean of the
-  // processes' weights. Collective: all ranks must call it.
+  // Completes the gradients of a window: averaged over all ranks, in full
+  // precision. They may be read and changed afterwards. Returns the mean of
+  // the ranks' weights. Collective.
   virtual double FinishGradients(Optimizer& optimizer) = 0;
 
-  // Divides, clips, steps. Returns false if the step was skipped because a
-  // gradient is not finite and the backend can tell.
+  // Divides and clips the gradients, and steps the optimizer. Returns false if
+  // the step was skipped because a gradient is not finite; only a backend that
+  // scales losses checks for it.
   virtual bool Update(Optimizer& optimizer, const UpdateOptions& options) = 0;
 
-  // All optimizers of a window have been updated. Collective: all ranks must
-  // call it.
+  // Ends a window, after all of its optimizers were updated. Collective.
   virtual void EndWindow() = 0;
 };
 

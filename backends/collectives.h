@@ -1,13 +1,13 @@
-// Collectives is how the processes that train together exchange tensors.
+// Collectives exchanges tensors between the ranks that train together.
 //
-//   at::Tensor hits = …;                        // of this process
-//   collectives.AllReduce(hits, ReduceOp::kSum);  // of all of them
+//   at::Tensor hits = at::full({}, own_hits);
+//   collectives.AllReduce(hits, ReduceOp::kSum);  // the hits of all ranks
 //
-// Every method is collective: all ranks must call the same ones in the same
-// order. A call that does not fit those of the other ranks throws
-// c10::ValueError on all of them, telling for each rank what it called and
-// where. If a rank does not come, the others throw c10::DistError naming it, at
-// the latest when the timeout is over.
+// Every method that says nothing else is collective: all ranks must call the
+// same methods in the same order. If the calls of the ranks do not match, all
+// ranks throw c10::ValueError with each rank's call and its place in the code.
+// If a rank does not call at all, the others throw c10::DistError with its
+// number, at the latest after the timeout.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_COLLECTIVES_H_
@@ -27,47 +27,47 @@ enum class ReduceOp { kSum, kMean, kMin, kMax };
 
 class Collectives {
  public:
-  // Where a call stands, for messages.
+  // Where in the code a call is, for error messages.
   using Place = std::source_location;
 
   virtual ~Collectives() = default;
 
-  // This process among those that train together, and among those of them on
-  // this machine.
+  // The number of this process among all, and among those on this machine.
+  // Not collective.
   virtual int64_t rank() const = 0;
   virtual int64_t local_rank() const = 0;
   virtual int64_t num_processes() const = 0;
 
-  // In place. REQUIRES: the same shape and type on all ranks.
+  // Reduces in place. REQUIRES: the same shape and type on all ranks.
   virtual void AllReduce(at::Tensor& tensor, ReduceOp op,
                          Place place = Place::current()) = 0;
 
-  // Copies rank `from`'s tensor into the others'. REQUIRES: the same shape and
-  // type on all ranks.
+  // Copies the tensor of rank `from` into the tensors of the other ranks.
+  // REQUIRES: the same shape and type on all ranks.
   virtual void Broadcast(at::Tensor& tensor, int64_t from = 0,
                          Place place = Place::current()) = 0;
 
-  // Every rank's tensor, by rank, on this tensor's device. The number of rows
-  // may differ. REQUIRES: else the same shape and type on all ranks.
+  // Returns the tensors of all ranks in rank order, on the device of `tensor`.
+  // REQUIRES: the same type and shape on all ranks, except the number of rows.
   virtual std::vector<at::Tensor> AllGather(const at::Tensor& tensor,
                                             Place place = Place::current()) = 0;
 
   // Returns once all ranks have called it.
   virtual void Barrier(Place place = Place::current()) = 0;
 
-  // Whether any rank says so. The cheapest of all.
+  // Returns whether any rank passes true. The cheapest of these calls.
   virtual bool Any(bool here, Place place = Place::current()) = 0;
 
-  // The same ranks once more, for another thread: what it calls there and what
-  // is called here do not wait for each other. This object must outlive it.
+  // Creates a second communicator over the same ranks, for use from another
+  // thread; the two never block each other. This object must outlive it.
   virtual std::unique_ptr<Collectives> ForAnotherThread() = 0;
 
-  // Not collective: tells the others why this process is about to end, so that
-  // their errors give the reason.
+  // Tells the other ranks why this process is about to end: their errors
+  // contain the reason. Not collective.
   virtual void Abandon(const std::string& reason) = 0;
 };
 
-// Those of one process alone.
+// Collectives of a single process: each call returns its own tensor.
 std::unique_ptr<Collectives> MakeLocalCollectives();
 
 }  // namespace trainyard

@@ -1,7 +1,8 @@
-// MakeBf16Hook sends a reducer's gradients as bfloat16: half the bytes, float's
-// range. (libtorch has the same for fp16, not for bfloat16.)
+// MakeBf16Hook makes a c10d::Reducer send gradients as bfloat16: half the
+// bytes, the range of float. (libtorch has such a hook for fp16, but not for
+// bfloat16.)
 //
-//   reducer.register_comm_hook(MakeBf16Hook(group));
+//   reducer->register_comm_hook(MakeBf16Hook(group.training()));
 #ifndef TRAINYARD_BACKENDS_COMPRESSION_H_
 #define TRAINYARD_BACKENDS_COMPRESSION_H_
 
@@ -9,7 +10,7 @@
 
 #include <memory>
 
-// Whoever calls their methods includes c10d's own headers, which are large.
+// Include c10d's own headers, which are large, to call their methods.
 namespace c10d {
 class CommHookInterface;
 class ProcessGroup;

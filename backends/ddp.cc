@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/backend_decorator.h"
 #include "backends/check_loss.h"
 #include "backends/graph_walk.h"
 #include "backends/processes/group_collectives.h"
@@ -19,18 +20,17 @@
 namespace trainyard {
 namespace {
 
-class Ddp final : public Backend {
+class Ddp final : public BackendDecorator {
  public:
   Ddp(std::shared_ptr<ProcessGroup> group, std::unique_ptr<Backend> backend,
       const DdpOptions& options)
-      : group_(std::move(group)),
-        backend_(std::move(backend)),
+      : BackendDecorator(std::move(backend)),
+        group_(std::move(group)),
         options_(options),
         collectives_(MakeGroupCollectives(*group_)),
         weights_(*group_) {}
 
   const std::string& name() const override { return name_; }
-  at::Device device() const override { return backend_->device(); }
   Collectives& collectives() const override { return *collectives_; }
 
   void Prepare(const std::vector<ModelTensors>& models) override {
@@ -52,7 +52,7 @@ class Ddp final : public Backend {
     CheckSameModels(*collectives_, models_);
     CopyTensors(*group_, tensors);
     MakeReducers();
-    backend_->Prepare(models);
+    BackendDecorator::Prepare(models);
   }
 
   double ReferenceWeight(double weight) override {
@@ -66,17 +66,14 @@ class Ddp final : public Backend {
     return *reference_;
   }
 
-  void Forward(c10::function_ref<void()> pass) override {
-    backend_->Forward(pass);
-  }
-
   void Backward(const at::Tensor& loss,
                 const BackwardOptions& options) override {
     CheckLoss(loss);
-    if (!options.sync) return backend_->Backward(loss, options);
+    if (!options.sync) return BackendDecorator::Backward(loss, options);
     RemakeReducersIfStale();
     weights_.Start(options.weight);
-    Exchange(loss, Reached(loss), [&] { backend_->Backward(loss, options); });
+    Exchange(loss, Reached(loss),
+             [&] { BackendDecorator::Backward(loss, options); });
   }
 
   void BackwardWithoutBatch(const BackwardOptions& options) override {
@@ -99,21 +96,17 @@ class Ddp final : public Backend {
 
   double FinishGradients(Optimizer& optimizer) override {
     CheckKnown(optimizer);
-    backend_->FinishGradients(optimizer);
+    BackendDecorator::FinishGradients(optimizer);
     return weights_.Mean();
-  }
-
-  bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
-    return backend_->Update(optimizer, options);
   }
 
   void EndWindow() override {
     if (options_.broadcast_buffers) CopyTensors(*group_, buffers_);
-    backend_->EndWindow();
+    BackendDecorator::EndWindow();
   }
 
   State SaveState() const override {
-    State state = backend_->SaveState();
+    State state = BackendDecorator::SaveState();
     // What shares are taken of decides how they round.
     state.Set("reference_weight", reference_.value_or(0));
     return state;
@@ -121,7 +114,7 @@ class Ddp final : public Backend {
 
   void LoadState(const State& state) override {
     const double reference = state.Get<double>("reference_weight");
-    backend_->LoadState(state);
+    BackendDecorator::LoadState(state);
     reference_ = reference > 0 ? std::optional(reference) : std::nullopt;
   }
 
@@ -181,7 +174,6 @@ class Ddp final : public Backend {
 
   const std::string name_ = "ddp";
   const std::shared_ptr<ProcessGroup> group_;
-  const std::unique_ptr<Backend> backend_;
   const DdpOptions options_;
   const std::unique_ptr<Collectives> collectives_;
   WeightSum weights_;
@@ -198,8 +190,7 @@ class Ddp final : public Backend {
 std::unique_ptr<Backend> MakeDdpBackend(std::shared_ptr<ProcessGroup> group,
                                         std::unique_ptr<Backend> backend,
                                         const DdpOptions& options) {
-  TORCH_CHECK_VALUE(group != nullptr && backend != nullptr,
-                    "ddp: there is no group or no backend");
+  TORCH_CHECK_VALUE(group != nullptr, "ddp: there is no process group");
   return std::make_unique<Ddp>(std::move(group), std::move(backend), options);
 }
 

@@ -1,15 +1,15 @@
-// The ddp backend trains on several processes at once, each on its own part of
-// every batch: data-parallel training. Their gradients become the mean of all
-// of them while the backward pass still runs, so that all processes make the
-// same update.
+// The ddp backend trains one model on several ranks, each with its own part of
+// every batch: data-parallel training. It averages the gradients over the ranks
+// during the backward pass, so that all ranks make the same update.
 //
-//   auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{
-//       .rendezvous = RendezvousFromEnvironment()});
+//   auto group = std::make_shared<ProcessGroup>(
+//       ProcessGroupOptions{.rendezvous = rendezvous});
 //   auto backend = MakeDdpBackend(group, MakeSingleProcessBackend(at::kCPU));
 //   backend->Prepare(models);
 //
-// A step with several calls of Backward must make them in the same order on all
-// processes. BackwardWithoutBatch stands for one call that reaches all models.
+// If a step calls Backward several times, all ranks must make these calls in
+// the same order. BackwardWithoutBatch takes part in one call that reaches all
+// models.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_DDP_H_
@@ -25,13 +25,13 @@ namespace trainyard {
 
 struct DdpOptions {
   ReducerOptions reducer = {};
-  // Whether rank 0's buffers (e.g. a BatchNorm's running mean) are copied to
-  // all others after every update; otherwise each process keeps its own.
+  // Whether rank 0's buffers (e.g. the running mean of a BatchNorm) are copied
+  // to the other ranks after every update. Otherwise each rank keeps its own.
   bool broadcast_buffers = true;
 };
 
-// Adds it to a backend of one process. Its name is "ddp", the other's being
-// "sp".
+// Decorates a backend of one process. The name of the result is "ddp". Throws
+// c10::ValueError if group or backend is null.
 std::unique_ptr<Backend> MakeDdpBackend(std::shared_ptr<ProcessGroup> group,
                                         std::unique_ptr<Backend> backend,
                                         const DdpOptions& options = {});

@@ -17,7 +17,7 @@
 #include "backends/single_process.h"
 #include "backends/testing/backend_conformance.h"
 #include "backends/testing/rank_group.h"
-#include "backends/testing/spawn_ranks.h"
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 #include "trainer/optim/sgd.h"
 
@@ -28,31 +28,33 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Compression = ReducerOptions::Compression;
 
+at::Device Device() { return at::Device(TestDevice()); }
+
 std::unique_ptr<Backend> MakeDdp(const ReducerOptions& options = {}) {
-  return MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(at::kCPU),
+  return MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(Device()),
                         {.reducer = options});
 }
 
-// The conformance suite, by ranks that all do the same.
-std::vector<BackendCase> Cases() {
-  if (!IsRank()) return {};
-  return {
-      {"ddp", [] { return MakeDdp(); }},
-      {"ddp_static", [] { return MakeDdp({.static_graph = true}); }},
-      {"ddp_unused", [] { return MakeDdp({.find_unused_parameters = true}); }},
-      {"ddp_amp", [] { return MakeAmpBackend(MakeDdp()); }},
-      {"ddp_amp_fp16",
-       [] { return MakeAmpBackend(MakeDdp(), {.dtype = at::kHalf}); }}};
-}
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BackendConformanceTest);
-INSTANTIATE_TEST_SUITE_P(Ddp, BackendConformanceTest,
-                         ::testing::ValuesIn(Cases()), BackendCaseName);
+// All ranks make the same calls.
+INSTANTIATE_TEST_SUITE_P(
+    OverTwoRanks, BackendConformanceTest,
+    ::testing::Values(
+        BackendCase{"ddp", [] { return MakeDdp(); }},
+        BackendCase{"ddp_static",
+                    [] { return MakeDdp({.static_graph = true}); }},
+        BackendCase{"ddp_unused",
+                    [] { return MakeDdp({.find_unused_parameters = true}); }},
+        BackendCase{
+            "ddp_amp",
+            [] { return MakeAmpBackend(MakeDdp(), {.dtype = at::kBFloat16}); }},
+        BackendCase{
+            "ddp_amp_fp16",
+            [] { return MakeAmpBackend(MakeDdp(), {.dtype = at::kHalf}); }}),
+    BackendCaseName);
 
-TEST(DdpTest, ConformsOverTwoRanks) {
-  SpawnRanks(2, "*BackendConformanceTest*");
+at::Tensor Param(double value) {
+  return at::full({2}, value, Device()).requires_grad_();
 }
-
-at::Tensor Param(double value) { return at::full({2}, value).requires_grad_(); }
 
 double First(const at::Tensor& tensor) { return tensor[0].item<double>(); }
 
@@ -62,11 +64,10 @@ double Own(const Backend& backend) {
 }
 
 TEST(DdpTest, CopiesParametersAndBuffersOfRankZero) {
-  if (SpawnRanks(2)) return;
   const auto backend = MakeDdp();
   const at::Tensor w = Param(Own(*backend));
-  const at::Tensor frozen = at::full({3}, Own(*backend));
-  at::Tensor buffer = at::full({}, Own(*backend));
+  const at::Tensor frozen = at::full({3}, Own(*backend), Device());
+  at::Tensor buffer = at::full({}, Own(*backend), Device());
   backend->Prepare({{"net", {{"w", w}, {"frozen", frozen}}, {{"b", buffer}}}});
   EXPECT_EQ(First(w), 1);
   EXPECT_EQ(First(frozen), 1);
@@ -77,7 +78,6 @@ TEST(DdpTest, CopiesParametersAndBuffersOfRankZero) {
 }
 
 TEST(DdpTest, GradientsAreTheMeanOnlyAtTheEndOfAWindow) {
-  if (SpawnRanks(2)) return;
   for (const Compression compression :
        {Compression::kNone, Compression::kFp16, Compression::kBf16}) {
     const auto backend = MakeDdp({.compression = compression});
@@ -94,32 +94,32 @@ TEST(DdpTest, GradientsAreTheMeanOnlyAtTheEndOfAWindow) {
   }
 }
 
-TEST(DdpTest, ModelsThatDifferAreRefusedByName) {
-  if (SpawnRanks(2)) return;
+TEST(DdpTest, RejectsModelsThatDifferByName) {
   const auto backend = MakeDdp();
   const bool odd = backend->rank() == 1;
   EXPECT_THAT(
       ErrorOf<c10::Error>([&] {
         backend->Prepare(
-            {{"net", {{"a", Param(1)}, {"b", at::ones({odd ? 3 : 2})}}}});
+            {{"net",
+              {{"a", Param(1)}, {"b", at::ones({odd ? 3 : 2}, Device())}}}});
       }),
       AllOf(HasSubstr("rank 0: net.b: parameter Float [2]"),
             HasSubstr("rank 1: net.b: parameter Float [3]")));
   EXPECT_THAT(ErrorOf<c10::Error>([&] {
                 ModelTensors model{"net", {{"a", Param(1)}}};
-                if (odd) model.buffers.push_back({"mean", at::ones({1})});
+                if (odd)
+                  model.buffers.push_back({"mean", at::ones({1}, Device())});
                 backend->Prepare({model});
               }),
               AllOf(HasSubstr("rank 0: no more tensors"),
                     HasSubstr("rank 1: net.mean: buffer")));
 }
 
-TEST(DdpTest, AnOptimizerOfAnUnknownParameterIsRefused) {
-  if (SpawnRanks(2)) return;
+TEST(DdpTest, RejectsAnOptimizerOfAnUnknownParameter) {
   const auto backend = MakeDdp();
   const at::Tensor w = Param(1);
   backend->Prepare({{"net", {{"w", w}}}});
-  SGD stranger({at::ones({7}).requires_grad_()}, {.lr = 1});
+  SGD stranger({at::ones({7}, Device()).requires_grad_()}, {.lr = 1});
   backend->Backward(w.sum(), {});
   EXPECT_THAT(ErrorOf<c10::Error>([&] { backend->FinishGradients(stranger); }),
               HasSubstr("shape [7]"));
@@ -127,7 +127,6 @@ TEST(DdpTest, AnOptimizerOfAnUnknownParameterIsRefused) {
 
 // Rank 1 uses only `a`; nobody uses `never`.
 TEST(DdpTest, ParametersMayBeUnusedIfAskedFor) {
-  if (SpawnRanks(2)) return;
   const at::Tensor a = Param(1);
   const at::Tensor b = Param(1);
   const at::Tensor never = Param(1);
@@ -157,7 +156,6 @@ TEST(DdpTest, ParametersMayBeUnusedIfAskedFor) {
 }
 
 TEST(DdpTest, AStaticGraphMayLeaveParametersUnused) {
-  if (SpawnRanks(2)) return;
   const auto backend = MakeDdp({.static_graph = true});
   const at::Tensor a = Param(1);
   const at::Tensor never = Param(1);
@@ -172,7 +170,6 @@ TEST(DdpTest, AStaticGraphMayLeaveParametersUnused) {
 
 // As a GAN does: the second loss reaches both models, the first only one.
 TEST(DdpTest, TrainsSeveralModels) {
-  if (SpawnRanks(2)) return;
   const auto backend = MakeDdp();
   const at::Tensor g = Param(1);
   const at::Tensor d = Param(1);
@@ -192,8 +189,7 @@ TEST(DdpTest, TrainsSeveralModels) {
   }
 }
 
-TEST(DdpTest, FollowsWhatIsFrozen) {
-  if (SpawnRanks(2)) return;
+TEST(DdpTest, FollowsChangesOfRequiresGrad) {
   const auto backend = MakeDdp();
   const at::Tensor head = Param(1);
   at::Tensor body = Param(1);
@@ -210,9 +206,8 @@ TEST(DdpTest, FollowsWhatIsFrozen) {
   }
 }
 
-// A step that overflows on one rank is left out on all.
+// A step that overflows on one rank is skipped on all ranks.
 TEST(DdpTest, RanksSkipAStepTogether) {
-  if (SpawnRanks(2)) return;
   const auto backend = MakeAmpBackend(MakeDdp(), {.dtype = at::kHalf});
   const at::Tensor w = Param(1);
   SGD sgd({w}, {.lr = 1});

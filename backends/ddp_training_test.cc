@@ -12,7 +12,7 @@
 #include "backends/single_process.h"
 #include "backends/testing/ddp_rig.h"
 #include "backends/testing/rank_group.h"
-#include "backends/testing/spawn_ranks.h"
+#include "tools/launch/testing/test_rank.h"
 
 namespace trainyard {
 namespace {
@@ -66,25 +66,19 @@ void CompareWithOneProcessAndPython(int64_t ranks) {
   EXPECT_GT(Difference(together, TinyMlp().parameters()), 0.1);
 }
 
-TEST(DdpTrainingTest, TwoRanksEqualOneProcessAndPython) {
-  if (SpawnRanks(2)) return;
-  CompareWithOneProcessAndPython(2);
+TEST(DdpTrainingTest, EqualsOneProcessAndPython) {
+  CompareWithOneProcessAndPython(TestWorldSize());
 }
 
-TEST(DdpTrainingTest, FourRanksEqualOneProcessAndPython) {
-  if (SpawnRanks(4)) return;
-  CompareWithOneProcessAndPython(4);
-}
-
-TEST(DdpTrainingTest, OneProcessAccumulating) {
+TEST(DdpTrainingTest, AccumulatingInOneProcessEqualsOneBatch) {
   EXPECT_LT(Difference(TrainAlone({1, 8, 4}), TrainAlone({1, 32, 1})),
             kTolerance);
 }
 
-TEST(DdpTrainingTest, TwoRanksAccumulating) {
-  if (SpawnRanks(2)) return;
-  EXPECT_LT(Difference(TrainTogether(4, 4), TrainAlone({1, 32, 1})),
-            kTolerance);
+TEST(DdpTrainingTest, AccumulatingRanksEqualOneProcess) {
+  EXPECT_LT(
+      Difference(TrainTogether(8 / TestWorldSize(), 4), TrainAlone({1, 32, 1})),
+      kTolerance);
 }
 
 }  // namespace

@@ -8,17 +8,17 @@
 namespace trainyard {
 
 std::vector<std::string> GatherText(Collectives& collectives,
-                                    const std::string& mine,
+                                    const std::string& text,
                                     Collectives::Place place) {
-  at::Tensor bytes = at::empty({static_cast<int64_t>(mine.size())}, at::kByte);
-  if (!mine.empty()) {
-    std::memcpy(bytes.mutable_data_ptr<uint8_t>(), mine.data(), mine.size());
+  at::Tensor bytes = at::empty({static_cast<int64_t>(text.size())}, at::kByte);
+  if (!text.empty()) {
+    std::memcpy(bytes.mutable_data_ptr<uint8_t>(), text.data(), text.size());
   }
   std::vector<std::string> all;
   for (const at::Tensor& item : collectives.AllGather(bytes, place)) {
-    const auto* text =
+    const auto* bytes_of =
         reinterpret_cast<const char*>(item.const_data_ptr<uint8_t>());
-    all.emplace_back(text, item.numel());
+    all.emplace_back(bytes_of, item.numel());
   }
   return all;
 }

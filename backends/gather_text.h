@@ -1,4 +1,4 @@
-// GatherText lets the processes tell each other text: names, messages, small
+// GatherText exchanges text between the ranks: names, messages, small
 // serialized states.
 //
 //   const std::vector<std::string> names = GatherText(collectives, name);
@@ -12,10 +12,10 @@
 
 namespace trainyard {
 
-// What each process gave, by rank; any bytes of any length. Collective: all
-// ranks must call it.
+// Returns the texts of all ranks in rank order. They may contain any bytes and
+// have different lengths. Collective.
 std::vector<std::string> GatherText(
-    Collectives& collectives, const std::string& mine,
+    Collectives& collectives, const std::string& text,
     Collectives::Place place = Collectives::Place::current());
 
 }  // namespace trainyard

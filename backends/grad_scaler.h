@@ -1,14 +1,14 @@
-// GradScaler keeps small gradients from vanishing in fp16: losses are
-// multiplied by a scale, gradients divided by it, and a step whose gradients
-// are not all finite is left out. The scale grows while all goes well and falls
-// back when it does not. The formula is that of Python's torch.amp.GradScaler.
+// GradScaler keeps small gradients from becoming 0 in fp16. It multiplies
+// losses by a scale and divides gradients by it. A step whose gradients are not
+// all finite is skipped, and lowers the scale; steps in a row without one raise
+// it. The formula is that of Python's torch.amp.GradScaler.
 //
 //   GradScaler scaler(at::kCPU);
 //   loss.mul(scaler.scale()).backward();
 //   scaler.Unscale(optimizer);
-//   // clip, if you like: the gradients are the true ones now
+//   // The gradients are unscaled now: clip them here.
 //   if (scaler.AllFinite(optimizer)) optimizer.step();
-//   scaler.Update();                     // once, after all optimizers
+//   scaler.Update();  // once, after all optimizers
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_GRAD_SCALER_H_
@@ -30,10 +30,10 @@ struct GradScalerOptions {
   // REQUIRES: > 0 and finite.
   double init_scale = 65536;
   // The scale is multiplied by it after `growth_interval` updates in a row
-  // without a gradient that is not finite. REQUIRES: > 1.
+  // with finite gradients. REQUIRES: > 1.
   double growth_factor = 2;
-  // The scale is multiplied by it after an update with one. REQUIRES: in
-  // (0, 1).
+  // The scale is multiplied by it after an update with a gradient that is not
+  // finite. REQUIRES: in (0, 1).
   double backoff_factor = 0.5;
   // REQUIRES: >= 1.
   int64_t growth_interval = 2000;
@@ -43,19 +43,19 @@ class GradScaler final : public Stateful {
  public:
   explicit GradScaler(at::Device device, const GradScalerOptions& options = {});
 
-  // What losses are to be multiplied by.
+  // The factor of the losses.
   double scale() const { return host_scale_; }
 
-  // Divides the optimizer's gradients by the scale, in place. REQUIRES: once
-  // per optimizer between two calls of Update; gradients are not in fp16.
+  // Divides the optimizer's gradients by the scale, in place. REQUIRES: called
+  // once per optimizer between two calls of Update; gradients are not in fp16.
   void Unscale(Optimizer& optimizer);
 
-  // Whether the gradients were all finite. Waits for the device. REQUIRES:
-  // Unscale.
+  // Whether all gradients were finite when they were unscaled. Waits for the
+  // device. REQUIRES: Unscale was called.
   bool AllFinite(const Optimizer& optimizer) const;
 
-  // Sets the scale for the next window, from what all optimizers unscaled since
-  // the last call found. Nothing if there was none.
+  // Sets the scale for the next window, from the gradients of all optimizers
+  // that were unscaled since the last call. Does nothing if there was none.
   void Update();
 
   State SaveState() const override;

@@ -114,7 +114,19 @@ TEST(GradScalerTest, DoesWhatPythonsDoes) {
   EXPECT_EQ(updates, 4 * 60);
 }
 
-TEST(GradScalerTest, GoesOnFromItsState) {
+TEST(GradScalerTest, HeaderExample) {
+  const at::Tensor w = at::ones({1}).requires_grad_();
+  SGD optimizer({w}, {.lr = 0.5});
+  const at::Tensor loss = w.sum();
+  GradScaler scaler(at::kCPU);
+  loss.mul(scaler.scale()).backward();
+  scaler.Unscale(optimizer);
+  if (scaler.AllFinite(optimizer)) optimizer.step();
+  scaler.Update();
+  EXPECT_EQ(w.item<float>(), 0.5);
+}
+
+TEST(GradScalerTest, ContinuesFromItsState) {
   const at::Tensor w = at::ones({1}).requires_grad_();
   SGD optimizer({w}, {.lr = 1});
   const auto update = [&](GradScaler& scaler) {
@@ -137,7 +149,7 @@ TEST(GradScalerTest, GoesOnFromItsState) {
             straight.SaveState().Get<int64_t>("growth_tracker"));
 }
 
-TEST(GradScalerTest, RefusesWrongUse) {
+TEST(GradScalerTest, RejectsWrongOrderOfCalls) {
   const at::Tensor w = at::ones({1}).requires_grad_();
   SGD optimizer({w}, {.lr = 1});
   GradScaler scaler(at::kCPU);
@@ -150,7 +162,7 @@ TEST(GradScalerTest, RefusesWrongUse) {
   EXPECT_THROW(scaler.Unscale(half_optimizer), c10::ValueError);
 }
 
-TEST(GradScalerTest, RefusesBadOptionsByName) {
+TEST(GradScalerTest, RejectsInvalidOptionsByName) {
   const auto message = [](const GradScalerOptions& options) -> std::string {
     try {
       GradScaler scaler(at::kCPU, options);

@@ -19,10 +19,11 @@ at::Device DeviceFor(const BackendOptions& options, int64_t local_rank) {
 }
 
 std::unique_ptr<Backend> MakeDdp(const BackendOptions& options) {
-  const Rendezvous rendezvous = RendezvousFromEnvironment();
+  const Rendezvous rendezvous =
+      options.rendezvous ? *options.rendezvous : RendezvousFromEnvironment();
   const at::Device device = DeviceFor(options, rendezvous.local_rank);
   if (device.is_cuda()) {
-    // Whatever allocates without naming a device belongs there too.
+    // Allocations that name no device must go there as well.
     c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
   }
   auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{

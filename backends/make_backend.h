@@ -1,7 +1,7 @@
 // MakeBackend makes a backend by its name:
 //
 //   sp        one process, one device: the first CUDA device if there is one,
-//             else the CPU; refused under a launcher of several processes
+//             else the CPU; an error under a launcher of several processes
 //   sp-amp    the same in mixed precision
 //   ddp       one of several processes that train together, each on its own
 //             CUDA device or all on the CPU; started by tools/launch, torchrun,
@@ -22,12 +22,13 @@
 #include "backends/amp.h"
 #include "backends/backend.h"
 #include "backends/ddp.h"
+#include "backends/processes/rendezvous.h"
 
 namespace trainyard {
 
 struct BackendOptions {
-  // None: CUDA if there is any (under "ddp" the device of the local rank's
-  // number), else the CPU.
+  // Unset: CUDA if there is any (under "ddp" the device with the number of the
+  // local rank), else the CPU.
   std::optional<at::Device> device = std::nullopt;
   // For names that end in "-amp".
   AmpOptions amp = {};
@@ -35,10 +36,13 @@ struct BackendOptions {
   DdpOptions ddp = {};
   // How long a process waits for another one under "ddp".
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
+  // How the processes find each other under "ddp". Unset: from the variables
+  // of the launcher.
+  std::optional<Rendezvous> rendezvous = std::nullopt;
 };
 
-// Throws, listing the names there are, for any other name. Under "ddp"
-// collective: all ranks must call it.
+// Throws c10::ValueError for another name, with the names there are. Under
+// "ddp" collective: all ranks must call it.
 std::unique_ptr<Backend> MakeBackend(const std::string& name,
                                      const BackendOptions& options = {});
 

@@ -6,11 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "backends/testing/backend_conformance.h"
-#include "backends/testing/spawn_ranks.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/sgd.h"
 
@@ -19,22 +20,23 @@ namespace {
 
 using ::testing::HasSubstr;
 
-BackendCase Case(const std::string& id, const std::string& name) {
-  return {id, [name] { return MakeBackend(name); }};
-}
-
 INSTANTIATE_TEST_SUITE_P(All, BackendConformanceTest,
-                         ::testing::Values(Case("sp", "sp"),
-                                           Case("sp_amp", "sp-amp")),
+                         ::testing::Values(BackendCase{
+                             "sp", [] { return MakeBackend("sp"); }}),
                          BackendCaseName);
 
-TEST(MakeBackendTest, KeepsItsName) {
+INSTANTIATE_TEST_SUITE_P(Amp, BackendConformanceTest,
+                         ::testing::Values(BackendCase{
+                             "sp_amp", [] { return MakeBackend("sp-amp"); }}),
+                         BackendCaseName);
+
+TEST(MakeBackendTest, HasTheNameItWasMadeBy) {
   EXPECT_EQ(MakeBackend("sp")->name(), "sp");
   EXPECT_EQ(MakeBackend("sp-amp")->name(), "sp-amp");
 }
 
-// Each process would train a model of its own.
-TEST(MakeBackendTest, SpIsRefusedUnderALauncherOfSeveralRanks) {
+// Each process would train its own model.
+TEST(MakeBackendTest, RejectsSpUnderALauncherOfSeveralRanks) {
   const auto message_of = [](const char* name) -> std::string {
     try {
       MakeBackend(name);
@@ -56,16 +58,40 @@ TEST(MakeBackendTest, SpIsRefusedUnderALauncherOfSeveralRanks) {
   }
 }
 
-TEST(MakeBackendTest, MakesDdpForTheRanksOfALauncher) {
-  if (SpawnRanks(2)) return;
-  const auto backend = MakeBackend("ddp-amp");
-  EXPECT_EQ(backend->name(), "ddp-amp");
-  EXPECT_EQ(backend->num_processes(), 2);
-  EXPECT_TRUE(backend->collectives().Any(backend->rank() == 1));
+TEST(MakeBackendTest, HeaderExample) {
+  const auto backend = MakeBackend("sp-amp", {.amp = {.dtype = at::kHalf}});
+  EXPECT_TRUE(backend->SaveState().Has("scale"));
+}
+
+// The examples of backend.h, with windows of two batches.
+TEST(MakeBackendTest, BackendHeaderExample) {
+  const at::Tensor w = at::ones({2}).requires_grad_();
+  SGD optimizer({w}, {.lr = 0.1});
+  const std::vector<ModelTensors> models = {{"net", {{"w", w}}}};
+  const auto task = [&](double batch) { return w.square().sum().mul(batch); };
+
+  const std::unique_ptr<Backend> backend = MakeBackend("sp");
+  backend->Prepare(models);
+  for (int update = 0; update < 50; ++update) {
+    constexpr double share = 0.5, total = 2;
+    for (const double batch : {0.5, 1.5}) {
+      const bool last = batch == 1.5;
+      at::Tensor loss;
+      backend->Forward([&] { loss = task(batch); });
+      backend->Backward(loss, {.share = share, .sync = last, .weight = total});
+    }
+    const double weight = backend->FinishGradients(optimizer);
+    EXPECT_EQ(weight, total);
+    const bool updated = backend->Update(optimizer, {.clip = ClipNorm(1)});
+    EXPECT_TRUE(updated);
+    optimizer.ZeroGrad();
+    backend->EndWindow();
+  }
+  EXPECT_LT(task(1).item<float>(), 1e-6);
 }
 
 // The loop of README.md.
-TEST(MakeBackendTest, RunsALoopOfOnesOwn) {
+TEST(MakeBackendTest, RunsALoopOfTheUser) {
   const at::Tensor w = at::ones({2}).requires_grad_();
   SGD optimizer({w}, {.lr = 0.1});
   const auto loss_of = [&] { return w.square().sum(); };

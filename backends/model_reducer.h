@@ -1,9 +1,9 @@
-// ModelReducer makes the gradients of one model those of all processes while a
-// backward pass computes them: libtorch's c10d::Reducer, which collects them in
-// buckets and exchanges a bucket as soon as it is full.
+// ModelReducer averages the gradients of one model over all ranks while a
+// backward pass computes them. It is libtorch's c10d::Reducer, which collects
+// gradients in buckets and exchanges a bucket as soon as it is full.
 //
 //   ModelReducer reducer(group, model, {});
-//   reducer.BeforeBackward(loss);         // not within an accumulation window
+//   reducer.BeforeBackward(loss);  // for the last batch of a window only
 //   loss.backward();
 //   reducer.AfterBackward();
 //
@@ -31,44 +31,44 @@ namespace trainyard {
 struct ReducerOptions {
   enum class Compression { kNone, kFp16, kBf16 };
 
-  // Gradients are exchanged in buckets of about this size; the first is smaller
-  // so that it starts early. REQUIRES: > 0.
+  // Gradients are exchanged in buckets of about this size. The first is smaller
+  // so that its exchange starts early. REQUIRES: > 0.
   size_t bucket_bytes = size_t{25} << 20;
   size_t first_bucket_bytes = size_t{1} << 20;
-  // For models whose loss does not depend on all parameters in every step. It
-  // costs a walk through the graph.
+  // For models whose loss does not depend on all parameters in every step.
+  // Costs a walk through the graph.
   bool find_unused_parameters = false;
-  // For models whose graph is the same in every step: parameters that are used
-  // several times or never are learnt in the first one.
+  // For models whose graph is the same in every step: the first step finds out
+  // which parameters are used several times or not at all.
   bool static_graph = false;
-  // Whether buckets follow the order in which the first pass's gradients came:
-  // more overlap for models that compute in another order than they list their
-  // parameters. The first pass of a resumed run then adds up in another order
-  // than the same pass of one that never stopped, which with more than two
-  // processes shows in the last bit.
+  // Whether buckets follow the order in which the first pass computed the
+  // gradients. This gives more overlap for models that compute in another order
+  // than they list their parameters. But a resumed run sums in another order
+  // than an uninterrupted one in its first pass: with more than two ranks the
+  // last bit may differ.
   bool rebuild_buckets = false;
-  // Gradients travel in half precision.
+  // Sends gradients in half precision.
   Compression compression = Compression::kNone;
 };
 
 class ModelReducer {
  public:
-  // Of the parameters that require a gradient now. Borrows the group.
-  // Collective: all ranks must call it.
+  // For the parameters that require a gradient now. Borrows the group.
+  // Collective.
   ModelReducer(ProcessGroup& group, const ModelTensors& model,
                const ReducerOptions& options);
   ~ModelReducer();
   ModelReducer(const ModelReducer&) = delete;
   ModelReducer& operator=(const ModelReducer&) = delete;
 
-  // Those whose gradients are exchanged.
+  // The parameters whose gradients are exchanged.
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
-  // Whether which parameters require a gradient has changed.
+  // Whether requires_grad of a parameter has changed since.
   bool stale() const;
 
-  // Around the one backward pass that is to exchange gradients. Collective: all
-  // ranks must call them.
+  // Called before and after the backward pass that exchanges gradients.
+  // Collective.
   void BeforeBackward(const at::Tensor& loss);
   void AfterBackward();
 

@@ -7,8 +7,28 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "backends/collectives.h"
+
 namespace trainyard {
 namespace {
+
+TEST(OutputCollectorTest, HeaderExample) {
+  const at::Tensor logits = at::ones({2, 3});
+  const at::Tensor labels = at::ones({2});
+  OutputCollector outputs;
+  outputs.Collect({logits, labels});
+  const std::vector<at::Tensor> all = outputs.All();
+  ASSERT_EQ(all.size(), 2);
+  const auto owner = MakeLocalCollectives();
+  Collectives& collectives = *owner;
+  const std::vector<at::Tensor> of_ranks = outputs.AllOf(collectives);
+  ASSERT_EQ(of_ranks.size(), 2);
+  EXPECT_TRUE(at::equal(all[0], logits));
+  EXPECT_TRUE(at::equal(all[1], labels));
+  EXPECT_TRUE(at::equal(of_ranks[1], labels));
+}
 
 TEST(OutputCollectorTest, ATensorIsAListOfOne) {
   OutputCollector outputs;
@@ -19,7 +39,7 @@ TEST(OutputCollectorTest, ATensorIsAListOfOne) {
                                                    at::full({1, 3, 4}, 2)})));
 }
 
-TEST(OutputCollectorTest, ListsArePutTogetherPlaceByPlace) {
+TEST(OutputCollectorTest, ConcatenatesListsByPosition) {
   OutputCollector outputs;
   for (int step = 0; step < 3; ++step) {
     outputs.Collect({at::full({1, 1}, step), at::full({2}, 10 * step)});
@@ -30,9 +50,8 @@ TEST(OutputCollectorTest, ListsArePutTogetherPlaceByPlace) {
   EXPECT_EQ(outputs.All()[1][5].item<int64_t>(), 20);
 }
 
-// PyMarlin leaves a lone scalar without a dimension, and adds one with the
-// second.
-TEST(OutputCollectorTest, AScalarIsARowFromTheFirstStepOn) {
+// In PyMarlin it has no dimension until the second scalar.
+TEST(OutputCollectorTest, AScalarIsARow) {
   OutputCollector outputs;
   outputs.Collect(at::full({}, 1));
   EXPECT_EQ(outputs.All()[0].sizes(), at::IntArrayRef({1}));
@@ -40,7 +59,7 @@ TEST(OutputCollectorTest, AScalarIsARowFromTheFirstStepOn) {
   EXPECT_EQ(outputs.All()[0].sizes(), at::IntArrayRef({2}));
 }
 
-TEST(OutputCollectorTest, KeepsNeitherTheGraphNorTheMemory) {
+TEST(OutputCollectorTest, DetachesAndCopies) {
   OutputCollector outputs;
   at::Tensor w = at::ones({2}).requires_grad_();
   outputs.Collect(w.mul(2));
@@ -53,7 +72,7 @@ TEST(OutputCollectorTest, KeepsNeitherTheGraphNorTheMemory) {
   EXPECT_EQ(outputs.All()[0][0].item<float>(), 1);
 }
 
-TEST(OutputCollectorTest, RefusesAnotherNumberOfOutputs) {
+TEST(OutputCollectorTest, RejectsAnotherNumberOfOutputs) {
   OutputCollector outputs;
   outputs.Collect(at::ones({1}));
   EXPECT_THROW(outputs.Collect({at::ones({1}), at::ones({1})}),

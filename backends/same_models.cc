@@ -1,14 +1,15 @@
 #include "backends/same_models.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 
-#include <cstring>
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <torch/csrc/distributed/c10d/comm.hpp>
+
+#include "backends/gather_text.h"
 
 namespace trainyard {
 namespace {
@@ -53,17 +54,10 @@ void Compare(std::string_view first, std::string_view other, size_t rank) {
 
 void CheckSameModels(Collectives& collectives,
                      const std::vector<ModelTensors>& models) {
-  const std::string text = Describe(models);
-  at::Tensor bytes = at::empty({static_cast<int64_t>(text.size())}, at::kByte);
-  std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
-  const std::vector<at::Tensor> all = collectives.AllGather(bytes);
-  const auto view = [&](size_t rank) {
-    return std::string_view(
-        static_cast<const char*>(all[rank].const_data_ptr()),
-        static_cast<size_t>(all[rank].numel()));
-  };
+  const std::vector<std::string> all =
+      GatherText(collectives, Describe(models));
   for (size_t rank = 1; rank < all.size(); ++rank) {
-    Compare(view(0), view(rank), rank);
+    Compare(all[0], all[rank], rank);
   }
 }
 

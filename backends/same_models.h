@@ -1,5 +1,4 @@
-// CheckSameModels and CopyTensors give all processes rank 0's models, after
-// making sure that they have the same tensors in them.
+// Checks and copies that give all ranks the same models before they train.
 //
 //   CheckSameModels(collectives, models);
 //   CopyTensors(group, {weight, bias});
@@ -14,14 +13,14 @@
 
 namespace trainyard {
 
-// Throws c10::ValueError on all ranks, naming the rank and the first tensor
-// that differs, unless all have tensors of the same names, shapes and types,
-// and agree on which require a gradient. Collective: all ranks must call it.
+// Throws c10::ValueError on all ranks unless the models of all ranks have
+// tensors of the same names, shapes, types and requires_grad. The error names
+// the rank and the first tensor that differs. Collective.
 void CheckSameModels(Collectives& collectives,
                      const std::vector<ModelTensors>& models);
 
-// Copies rank 0's tensors to all others. REQUIRES: CheckSameModels. Collective:
-// all ranks must call it.
+// Copies rank 0's tensors to all other ranks. REQUIRES: CheckSameModels did not
+// throw. Collective.
 void CopyTensors(ProcessGroup& group, std::vector<at::Tensor> tensors);
 
 }  // namespace trainyard

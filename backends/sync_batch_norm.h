@@ -1,15 +1,15 @@
-// SyncBatchNorm is BatchNorm for several processes: it normalises by the mean
-// and variance of all their batches, so that small batches per process train
-// like one large one. It takes the place of BatchNorm1d, 2d and 3d.
+// SyncBatchNorm is a BatchNorm over several ranks: it normalises by the mean
+// and variance of the batches of all ranks, so that small batches per rank
+// train like one large batch. It replaces BatchNorm1d, 2d and 3d.
 //
 //   struct NetImpl : torch::nn::Module {
-//     trainyard::SyncBatchNorm norm{register_module(
-//         "norm", trainyard::SyncBatchNorm(64))};
+//     SyncBatchNorm norm{register_module("norm", SyncBatchNorm(64))};
 //     …
 //   };
+//   …
 //   UseSyncBatchNorm(*net, backend->collectives());
 //
-// Until UseSyncBatchNorm is called, and while evaluating, it is an ordinary
+// Before UseSyncBatchNorm is called, and in evaluation mode, it is an ordinary
 // BatchNorm. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_SYNC_BATCH_NORM_H_
 #define TRAINYARD_BACKENDS_SYNC_BATCH_NORM_H_

@@ -1,11 +1,11 @@
-// SyncBatchNormalize is batch normalisation whose mean and variance are those
-// of all processes' batches together, on any device. Forward and backward
-// exchange two numbers per channel.
+// SyncBatchNormalize is batch normalisation by the mean and variance of the
+// batches of all ranks, on any device. Forward and backward exchange two
+// numbers per channel.
 //
-//   const at::Tensor y = SyncBatchNormalize(x, {.weight = w, .bias = b},
-//                                           collectives);
+//   const at::Tensor y =
+//       SyncBatchNormalize(x, {.weight = w, .bias = b}, collectives);
 //
-// Collective: all ranks must call it, and must go backward through it too.
+// Collective, and so is its backward pass: all ranks must make both.
 #ifndef TRAINYARD_BACKENDS_SYNC_BATCH_NORMALIZE_H_
 #define TRAINYARD_BACKENDS_SYNC_BATCH_NORMALIZE_H_
 
@@ -19,14 +19,14 @@ struct BatchNormTensors {
   // One number per channel each; may be undefined.
   at::Tensor weight = {};
   at::Tensor bias = {};
-  // Moved towards this batch's by `momentum`; may be undefined.
+  // Moved towards the batch's by `momentum`; may be undefined.
   at::Tensor running_mean = {};
   at::Tensor running_var = {};
   double momentum = 0.1;
   double eps = 1e-5;
 };
 
-// `input` is N x C x …. Processes may have different N, also 0. Borrows the
+// `input` is N x C x …. Ranks may have different N, also 0. Borrows the
 // collectives until the backward pass is over.
 at::Tensor SyncBatchNormalize(const at::Tensor& input,
                               const BatchNormTensors& tensors,

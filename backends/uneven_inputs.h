@@ -1,12 +1,13 @@
-// PlanEpoch lets processes with different numbers of batches end an epoch
-// together. Data that is split over ranks rarely comes out even; without a plan
-// those with more batches would wait for the others forever.
+// PlanEpoch lets ranks with different numbers of batches make the same number
+// of steps, in a loop of your own. (The trainer's loaders give all ranks
+// equally many batches.) Without a plan, ranks with more batches would wait for
+// the others in a collective.
 //
 //   const EpochPlan plan =
 //       PlanEpoch(collectives, batches, UnevenInputs::kJoin);
 //   for (int64_t step = 0; step < plan.steps; ++step) {
 //     if (const auto batch = plan.Batch(step)) {
-//       backend.Backward(Loss(*batch), …);
+//       backend.Backward(Loss(*batch), {.weight = 1});
 //     } else {
 //       backend.BackwardWithoutBatch({.weight = 0});
 //     }
@@ -25,33 +26,32 @@
 namespace trainyard {
 
 enum class UnevenInputs {
-  // All batches are trained. A process that has none left takes part with
-  // nothing: the gradient is the mean over the records that there are.
+  // Trains all batches. A rank that has none left adds nothing: the gradient
+  // is the mean over the records of the other ranks.
   kJoin,
-  // The epoch ends with the process that has the fewest.
+  // The epoch ends with the rank that has the fewest batches.
   kDrop,
-  // A process that has none left begins again with its first: some records
+  // A rank that has none left starts again with its first batch: some records
   // count twice.
   kPad,
 };
 
 struct EpochPlan {
-  // Steps that all processes make.
+  // Steps of every rank.
   int64_t steps = 0;
-  // Batches of this process.
+  // Batches of this rank.
   int64_t batches = 0;
   bool repeat = false;
 
-  // Which of this process's batches a step trains. None: it takes part without.
+  // Which batch of this rank a step trains. None: call BackwardWithoutBatch.
   std::optional<int64_t> Batch(int64_t step) const {
     if (step < batches) return step;
     return repeat ? std::optional(step % batches) : std::nullopt;
   }
 };
 
-// `batches`: of this process. Throws c10::ValueError on all ranks if no step
-// could be made, or one has nothing to repeat. Collective: all ranks must call
-// it.
+// `batches`: of this rank. Throws c10::ValueError on all ranks if no rank has a
+// batch, or if one has none and the policy is not kJoin. Collective.
 EpochPlan PlanEpoch(Collectives& collectives, int64_t batches,
                     UnevenInputs policy);
 

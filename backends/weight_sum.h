@@ -1,4 +1,4 @@
-// WeightSum adds up a number over all processes while they do something else.
+// WeightSum averages a number over all ranks in the background.
 //
 //   weights.Start(96);
 //   loss.backward();
@@ -29,10 +29,10 @@ class WeightSum {
   WeightSum(const WeightSum&) = delete;
   WeightSum& operator=(const WeightSum&) = delete;
 
-  // Collective: all ranks must call it.
+  // Starts the exchange of this rank's weight. Collective.
   void Start(double weight);
 
-  // The mean of what all processes started with last. 1 if they never did.
+  // Returns the mean of the weights of the last Start; 1 before the first one.
   double Mean();
 
  private:

@@ -1,6 +1,6 @@
-// WhileOthersWait calls a function on some ranks while the others wait, without
-// a time limit: the collectives' own timeout is for ranks that are gone, and
-// not for one that works.
+// WhileOthersWait calls a function on some ranks while the others wait without
+// a time limit: the timeout of collectives is for ranks that are gone, and not
+// for a rank that works.
 //
 //   WhileOthersWait(collectives, collectives.rank() == 0, [&] { Prepare(); });
 //
@@ -14,11 +14,11 @@
 
 namespace trainyard {
 
-// Calls `work` on the calling thread if `works`; returns on all ranks when all
-// who work are done. Meanwhile a thread of each rank that works tells the
-// others that it is still there: `work` must not use the same collectives. What
-// it throws is thrown on that rank, and a c10::Error on the others.
-// Collective: all ranks must call it.
+// Calls `work` on the calling thread if `works`, and returns on all ranks when
+// the work of all ranks is done. Meanwhile a second thread of each working rank
+// tells the others that it is alive: `work` must not use the same collectives.
+// An exception of `work` is rethrown on its rank; the others throw c10::Error.
+// Collective.
 void WhileOthersWait(Collectives& collectives, bool works,
                      c10::function_ref<void()> work);
 

@@ -236,6 +236,28 @@ TEST_F(CallbackHandlerTest, APriorityCanBeGivenWhenAdding) {
   EXPECT_THAT(log_, ElementsAre("before:run", "first:run"));
 }
 
+// The order is fixed when a callback is added.
+TEST_F(CallbackHandlerTest, APriorityThatChangesLaterMovesNobody) {
+  class Moving final : public Callback {
+   public:
+    explicit Moving(Log& log) : log_(log) {}
+    int priority() const override { return now; }
+    void OnRunStart(const RunStart&, Control&) override {
+      log_.push_back("moving:run");
+    }
+    int now = 1;
+
+   private:
+    Log& log_;
+  };
+  Moving moving(log_);
+  handler_.Add(moving);
+  handler_.Add(Recorder(log_, "fixed"));
+  moving.now = -1;
+  handler_.Fire(run_start());
+  EXPECT_THAT(log_, ElementsAre("fixed:run", "moving:run"));
+}
+
 TEST_F(CallbackHandlerTest, FindsByClass) {
   Barista barista;
   handler_.Add(barista);

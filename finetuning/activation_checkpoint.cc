@@ -20,7 +20,7 @@ using Block = std::function<Tensors(const Tensors&)>;
 using torch::autograd::Node;
 using torch::autograd::SavedVariable;
 
-// The tensors' values, until they are put back.
+// A copy of the tensors' values, to restore them later.
 class KeptValues {
  public:
   explicit KeptValues(const Tensors& tensors) : tensors_(tensors) {
@@ -31,7 +31,7 @@ class KeptValues {
   ~KeptValues() {
     const c10::AutoGradMode no_gradients(false);
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      // Not counted as a change: to everybody else there was none.
+      // Not counted as a modification: the visible value does not change.
       tensors_[i].variable_data().copy_(values_[i]);
     }
   }
@@ -45,7 +45,7 @@ class KeptValues {
 
 class RecomputeBackward final : public Node {
  public:
-  // Before the block runs the first time: remembers what it will run on.
+  // Captures inputs and state before the block runs the first time.
   RecomputeBackward(Block block, const Tensors& inputs,
                     const ActivationCheckpointOptions& options)
       : block_(std::move(block)),
@@ -62,7 +62,7 @@ class RecomputeBackward final : public Node {
     const Tensors inside = block_(inputs);
     ends_ = BlockGraph(inside, start).ends();
     set_next_edges(torch::autograd::edge_list(ends_));
-    // After everything inside, as the engine expects of what comes later.
+    // Numbered after the nodes inside the block, as the engine expects.
     set_sequence_nr(at::sequence_number::get_and_increment());
     Tensors outputs;
     for (const at::Tensor& tensor : inside) {
@@ -102,7 +102,7 @@ class RecomputeBackward final : public Node {
   Tensors RunAgain(const Tensors& inputs) const {
     const c10::AutoGradMode gradients(true);
     const NoAutocastCache no_shared_casts;
-    const ForwardState::Again as_before(state_);
+    const ForwardState::Restore as_before(state_);
     return block_(inputs);
   }
 
@@ -131,7 +131,7 @@ class RecomputeBackward final : public Node {
   ForwardState state_;
   Tensors buffers_;
   std::vector<SavedVariable> inputs_;
-  // Where next_edges() led at first: a block around this one redirects those.
+  // A copy of the original next_edges(): an enclosing block redirects those.
   torch::autograd::edge_list ends_;
 };
 

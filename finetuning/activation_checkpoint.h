@@ -1,30 +1,27 @@
-// CheckpointActivations runs a block of a model and keeps only its inputs: what
-// backward needs of the block's inside is computed again when backward gets
-// there. Memory for a second forward pass, with the same gradients to the bit.
+// CheckpointActivations runs a block of a model and stores only its inputs.
+// Backward runs the block a second time to recompute the activations. This
+// trades compute for memory; the gradients are bit-identical.
 //
-//   for (Block& block : blocks) {
-//     x = CheckpointActivations(
-//         [block](const at::Tensor& y) mutable { return block->forward(y); },
-//         x);
-//   }
+//   at::Tensor x = input;
+//   for (const Block& block : blocks) x = CheckpointActivations(block, x);
 //
-// Both passes draw the same random numbers and see the same autocast. Blocks
-// may be nested, take parameters and tensors from outside, share parameters and
-// be differentiated twice; parameters stand in the graph as without, so that
-// data-parallel backends see them. Where gradients are not recorded, the block
-// is simply run.
+// Both passes draw the same random numbers and use the same autocast state. A
+// block may contain checkpointed blocks, use parameters and tensors from
+// outside, share parameters with other blocks and be differentiated twice.
+// Parameters stay leaves of the graph, so data-parallel backends see them. If
+// gradients are not recorded, the block runs once and nothing is stored.
 //
-// The block must compute the same both times, which is checked as far as shapes
-// and the tensors it depends on go, and must not change its inputs, which is
-// checked too. It is kept until backward and may then run on a thread of
-// libtorch's engine. A parameter that several blocks use, one of them more than
-// once, has its gradient's terms added in another order: the last bit may
-// differ.
+// The block must compute the same result both times and must not modify its
+// inputs. Both are checked: for the result, the shapes of the outputs and the
+// tensors that they depend on. The block is kept until backward and may then
+// run on a thread of libtorch's autograd engine. If several blocks share a
+// parameter and one of them uses it more than once, its gradient is summed in a
+// different order and may differ in the last bit.
 //
-// On Linux, mallopt(M_MMAP_THRESHOLD, 1 << 20) at the start of a program makes
-// glibc give back what is freed here; by itself it keeps about half of it.
+// On Linux, call mallopt(M_MMAP_THRESHOLD, 1 << 20) at the start of the
+// program: otherwise glibc keeps about half of the freed memory.
 //
-// Thread-safe, as far as the block is.
+// Thread-safe if the block is.
 #ifndef TRAINYARD_FINETUNING_ACTIVATION_CHECKPOINT_H_
 #define TRAINYARD_FINETUNING_ACTIVATION_CHECKPOINT_H_
 
@@ -36,11 +33,12 @@
 namespace trainyard {
 
 struct ActivationCheckpointOptions {
-  // Draw the same random numbers again. A block without dropout may leave the
-  // copy of the generators' state (5 KB on the CPU) out.
+  // Restore the random number generators for the second pass. A block that
+  // draws no random numbers can turn this off and save a copy of their state
+  // (5 KB on the CPU).
   bool preserve_rng = true;
-  // What the block changes as it runs, e.g. running statistics of batch norms:
-  // put back after the second pass, as if there had been one.
+  // Tensors that the block modifies, e.g. running statistics of batch norms.
+  // They are restored after the second pass, so that they change only once.
   std::vector<at::Tensor> buffers = {};
 };
 
@@ -48,7 +46,8 @@ at::Tensor CheckpointActivations(
     std::function<at::Tensor(const at::Tensor&)> block, const at::Tensor& input,
     const ActivationCheckpointOptions& options = {});
 
-// Of several inputs, each with or without a gradient, and several outputs.
+// The same for several inputs, each with or without a gradient, and several
+// outputs.
 std::vector<at::Tensor> CheckpointActivations(
     std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>
         block,

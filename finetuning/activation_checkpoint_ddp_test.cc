@@ -15,6 +15,7 @@
 #include "backends/single_process.h"
 #include "backends/testing/rank_group.h"
 #include "finetuning/activation_checkpoint.h"
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/model/model_tensors.h"
 
 namespace trainyard {
@@ -25,7 +26,8 @@ constexpr int64_t kWidth = 32;
 std::unique_ptr<Backend> MakeDdp(bool find_unused) {
   ReducerOptions reducer;
   reducer.find_unused_parameters = find_unused;
-  return MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(at::kCPU),
+  return MakeDdpBackend(RankGroup(),
+                        MakeSingleProcessBackend(at::Device(TestDevice())),
                         {.reducer = reducer});
 }
 
@@ -36,14 +38,15 @@ std::vector<at::Tensor> Gradients(Backend& backend, bool checkpointed) {
   ModelTensors model{"net", {}};
   for (int i = 0; i < 4; ++i) {
     model.parameters.push_back(
-        {"w" + std::to_string(i),
-         at::randn({kWidth, kWidth}).div_(4).requires_grad_()});
+        {"w" + std::to_string(i), at::randn({kWidth, kWidth}, backend.device())
+                                      .div_(4)
+                                      .requires_grad_()});
   }
   backend.Prepare({model});
   at::manual_seed(100 + static_cast<uint64_t>(backend.rank()));
   std::vector<at::Tensor> gradients;
   for (int batch = 0; batch < 4; ++batch) {
-    at::Tensor x = at::randn({3, kWidth});
+    at::Tensor x = at::randn({3, kWidth}, backend.device());
     at::Tensor loss;
     backend.Forward([&] {
       for (const NamedTensor& weight : model.parameters) {

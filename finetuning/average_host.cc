@@ -14,7 +14,7 @@ namespace trainyard {
 namespace {
 
 constexpr int64_t kWidth = 8;
-// What a thread of its own is worth.
+// The smallest number of elements for which a thread pays off.
 constexpr int64_t kGrain = 1 << 16;
 
 // Interpolates from the nearer end, as ATen does.
@@ -69,7 +69,7 @@ void MoveOnHost(const at::Tensor& average, const at::Tensor& model,
                        MoveAll(to + begin, from + begin, end - begin, weight);
                      });
   }
-  // Autograd learns that the tensor is another.
+  // Tells autograd that the tensor was modified.
   average.unsafeGetTensorImpl()->bump_version();
 }
 

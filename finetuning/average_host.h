@@ -1,11 +1,12 @@
-// Moves an average of floats on the host towards a model's values. It reads and
-// writes two places of a tensor in turn, since one stream of each does not keep
-// the memory busy; a small tensor costs no calls.
+// MoveOnHost moves an average of floats on the CPU towards a model's values. It
+// is faster than at::lerp_: it reads and writes two places of a large tensor in
+// turn, because one stream does not saturate the memory, and it makes no
+// dispatcher calls.
 //
-//   if (CanMoveOnHost(average, model)) MoveOnHost(average, model, 0.001);
+//   if (CanMoveOnHost(average, model)) MoveOnHost(average, model, weight);
 //
-// The numbers are those of at::lerp_, but for the last bits of some.
-// Thread-safe over different tensors.
+// The result equals that of at::lerp_ up to rounding in the last bits.
+// Thread-safe for different tensors.
 #ifndef TRAINYARD_FINETUNING_AVERAGE_HOST_H_
 #define TRAINYARD_FINETUNING_AVERAGE_HOST_H_
 
@@ -13,11 +14,12 @@
 
 namespace trainyard {
 
-// Whether both are floats on a processor with AVX2 and FMA, in one dense
-// layout.
+// Returns whether both tensors are dense float tensors on the CPU with equal
+// strides, and the processor has AVX2 and FMA.
 bool CanMoveOnHost(const at::Tensor& average, const at::Tensor& model);
 
-// average += weight * (model - average). REQUIRES: the above, 0 <= weight <= 1.
+// average += weight * (model - average). REQUIRES: CanMoveOnHost(average,
+// model), 0 <= weight <= 1.
 void MoveOnHost(const at::Tensor& average, const at::Tensor& model,
                 double weight);
 

@@ -1,16 +1,15 @@
 // Ema keeps an exponential moving average of a model's parameters and buffers.
-// Usable in any loop:
+// It works in any training loop:
 //
-//   Ema ema(*model, {.decay = 0.999});
+//   Ema ema(*model, {.decay = 0.999, .warmup = EmaWarmup::kRamp});
+//   …
 //   optimizer.step();
-//   ema.Update();                       // after every update
-//   {
-//     const Ema::Swap swapped(ema);     // the model has the averaged weights
-//     Evaluate(*model);
-//   }                                   // and its own again
+//   ema.Update();
+//   …
+//   const Ema::Swap swapped(ema);  // the model holds the averages
 //
-// The model may be of torch::nn or TorchScript (a ScriptModel). What else it
-// does, and Swap, SaveState and State: see ModelAverage. Thread-compatible.
+// The model is a torch::nn module or a trainyard Model (ScriptModel,
+// ExportedModel). Swap, state and devices: see ModelAverage. Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_EMA_H_
 #define TRAINYARD_FINETUNING_EMA_H_
 
@@ -25,14 +24,15 @@ namespace trainyard {
 
 class Ema final : public ModelAverage {
  public:
-  // Starts from the model's present values, kept on `device`: by default beside
-  // the model. An Ema of a model on a GPU that is kept on the host takes none
-  // of its memory, and a copy per update.
+  // Starts from the model's current values. `device` is where the average is
+  // stored; unset: on the model's device. An average on the CPU of a model on a
+  // GPU needs no GPU memory, but one copy per update.
   explicit Ema(const AveragedTensors& model,
                const EmaDecayOptions& options = {},
                std::optional<at::Device> device = std::nullopt);
 
-  // Moves the average towards the model. REQUIRES: not swapped.
+  // Moves the average towards the model's current values. REQUIRES: no Swap of
+  // this average exists.
   void Update();
 
  private:

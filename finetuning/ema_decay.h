@@ -1,10 +1,11 @@
-// How much of the average an update keeps. Early in a run a high decay would
-// hold on to the initial weights; the two ramps let go of them first.
+// EmaDecay computes the decay of an exponential moving average for each update.
+// A constant high decay keeps the initial weights in the average for a long
+// time; the two warm-ups start with a low decay and let it grow.
 //
 //   EmaDecay decay({.decay = 0.999, .warmup = EmaWarmup::kRamp});
-//   decay.At(1);      // for the first update
+//   const double first = decay.At(1);  // 0: the first update copies the model
 //
-// Free of libtorch. Thread-safe: const.
+// Does not depend on libtorch. Thread-safe: immutable.
 #ifndef TRAINYARD_FINETUNING_EMA_DECAY_H_
 #define TRAINYARD_FINETUNING_EMA_DECAY_H_
 
@@ -13,32 +14,34 @@
 namespace trainyard {
 
 enum class EmaWarmup {
-  // The same decay from the first update on.
+  // Constant decay.
   kNone,
-  // 1 - (1 + (n - 1) / gamma)^-power, up to the decay: timm's ModelEmaV3, whose
-  // first update copies the model.
+  // min(decay, 1 - (1 + (n - 1) / gamma)^-power) in update n, as in timm's
+  // ModelEmaV3. The first update copies the model.
   kRamp,
-  // (1 - 1 / n)^(gamma + 1), up to the decay: the power function of Karras et
-  // al., "Analyzing and Improving the Training Dynamics of Diffusion Models".
+  // min(decay, (1 - 1 / n)^(gamma + 1)) in update n: the power function of
+  // Karras et al., "Analyzing and Improving the Training Dynamics of Diffusion
+  // Models".
   kPower,
 };
 
 struct EmaDecayOptions {
-  // What an update keeps of the average. REQUIRES: 0 <= decay <= 1.
+  // The weight of the old average in an update, after warm-up. REQUIRES: 0 <=
+  // decay <= 1.
   double decay = 0.9999;
   EmaWarmup warmup = EmaWarmup::kNone;
-  // REQUIRES: > 0.
+  // Shape of the warm-up; see EmaWarmup. REQUIRES: > 0.
   double gamma = 1;
-  // Of kRamp only. REQUIRES: > 0.
+  // Exponent of kRamp; other warm-ups ignore it. REQUIRES: > 0.
   double power = 2.0 / 3;
 };
 
 class EmaDecay {
  public:
-  // Throws std::invalid_argument, naming the field, for one out of range.
+  // Throws std::invalid_argument, naming the field, if one is out of range.
   explicit EmaDecay(const EmaDecayOptions& options = {});
 
-  // For the nth update, counted from 1. REQUIRES: update >= 1.
+  // Returns the decay of this update, counted from 1. REQUIRES: update >= 1.
   double At(int64_t update) const;
 
  private:

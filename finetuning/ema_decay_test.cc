@@ -8,6 +8,12 @@
 namespace trainyard {
 namespace {
 
+TEST(EmaDecayTest, HeaderExample) {
+  EmaDecay decay({.decay = 0.999, .warmup = EmaWarmup::kRamp});
+  const double first = decay.At(1);
+  EXPECT_EQ(first, 0);
+}
+
 TEST(EmaDecayTest, IsConstantWithoutWarmup) {
   const EmaDecay decay({.decay = 0.99});
   EXPECT_EQ(decay.At(1), 0.99);
@@ -21,7 +27,7 @@ TEST(EmaDecayTest, RampStartsWithACopyAndReachesTheDecay) {
   EXPECT_EQ(decay.At(1000), 0.99);
 }
 
-TEST(EmaDecayTest, PowerFollowsTheNumberOfUpdates) {
+TEST(EmaDecayTest, PowerIsTheFormulaOfKarras) {
   const EmaDecay decay(
       {.decay = 0.999, .warmup = EmaWarmup::kPower, .gamma = 6.94});
   EXPECT_EQ(decay.At(1), 0);
@@ -29,7 +35,7 @@ TEST(EmaDecayTest, PowerFollowsTheNumberOfUpdates) {
   EXPECT_EQ(decay.At(1000000), 0.999);
 }
 
-TEST(EmaDecayTest, RefusesBadOptions) {
+TEST(EmaDecayTest, RejectsInvalidOptions) {
   EXPECT_THROW(EmaDecay({.decay = -0.1}), std::invalid_argument);
   EXPECT_THROW(EmaDecay({.decay = 1.1}), std::invalid_argument);
   EXPECT_THROW(EmaDecay({.decay = NAN}), std::invalid_argument);

@@ -34,7 +34,7 @@ void Disturb(TestSequential& model, at::ScalarType type = at::kFloat) {
   model->forward(at::randn({4, 3}, type));  // moves the norm's statistics
 }
 
-TEST(EmaTest, IsTheWeightedMeanOfAllThatWas) {
+TEST(EmaTest, IsTheWeightedMeanOfAllValues) {
   TestSequential model = Model();
   Ema ema(*model, {.decay = 0.75});
   at::Tensor weight = model->named_parameters()["0.weight"].detach().clone();
@@ -52,7 +52,7 @@ TEST(EmaTest, IsTheWeightedMeanOfAllThatWas) {
   EXPECT_EQ(Find(ema, "1.num_batches_tracked").item<int64_t>(), 20);
 }
 
-TEST(EmaTest, SwapExchangesAndPutsBack) {
+TEST(EmaTest, SwapExchangesForItsLifetime) {
   TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5});
   Disturb(model);
@@ -70,6 +70,24 @@ TEST(EmaTest, SwapExchangesAndPutsBack) {
   EXPECT_TRUE(at::equal(Find(ema, "0.weight"), average));
 }
 
+TEST(ModelAverageTest, HeaderExample) {
+  TestSequential model = Model();
+  Ema ema(*model, {.decay = 0.5});
+  ModelAverage& average = ema;
+  Disturb(model);
+  const at::Tensor own = model["0.weight"].detach().clone();
+  at::Tensor evaluated;
+  const auto Evaluate = [&](torch::nn::Module&) {
+    evaluated = model["0.weight"].detach().clone();
+  };
+  {
+    const ModelAverage::Swap swapped(average);
+    Evaluate(*model);
+  }
+  EXPECT_FALSE(at::equal(evaluated, own));
+  EXPECT_TRUE(at::equal(model["0.weight"], own));
+}
+
 TEST(EmaTest, ResetStartsFromTheModel) {
   TestSequential model = Model();
   Ema ema(*model);
@@ -81,7 +99,7 @@ TEST(EmaTest, ResetStartsFromTheModel) {
       at::equal(Find(ema, "0.weight"), model->named_parameters()["0.weight"]));
 }
 
-TEST(EmaTest, LeavesGradientsAlone) {
+TEST(EmaTest, DoesNotChangeGradients) {
   TestSequential model = Model();
   Ema ema(*model);
   const at::Tensor weight = model->named_parameters()["0.weight"];
@@ -92,7 +110,7 @@ TEST(EmaTest, LeavesGradientsAlone) {
   EXPECT_FALSE(Find(ema, "0.weight").requires_grad());
 }
 
-TEST(EmaTest, StateGoesOnAsIfNeverStopped) {
+TEST(EmaTest, ResumesFromItsState) {
   TestSequential model = Model();
   const EmaDecayOptions options = {.decay = 0.9, .warmup = EmaWarmup::kRamp};
   Ema ema(*model, options);
@@ -120,7 +138,7 @@ TEST(EmaTest, StateGoesOnAsIfNeverStopped) {
   }
 }
 
-TEST(EmaTest, RefusesTheStateOfAnotherModel) {
+TEST(EmaTest, RejectsTheStateOfAnotherModel) {
   TestSequential model = Model();
   Ema ema(*model);
   TestSequential wide{TestLinear(4, 2), TestBatchNorm1d(2)};
@@ -132,8 +150,8 @@ TEST(EmaTest, RefusesTheStateOfAnotherModel) {
   EXPECT_THROW(ema.SaveState(), c10::Error);
 }
 
-// Without another device there is only "meta", which has shapes and no values.
-TEST(EmaTest, LivesOnADeviceOfItsOwn) {
+// Without a GPU, "meta" is the only other device. It has shapes and no values.
+TEST(EmaTest, CanBeOnAnotherDevice) {
   TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5}, at::Device(at::kMeta));
   ema.Update();
@@ -143,7 +161,7 @@ TEST(EmaTest, LivesOnADeviceOfItsOwn) {
   EXPECT_TRUE(model->named_parameters()["0.weight"].is_cpu());
 }
 
-// A type stands for a device here: modules move to both in the same way.
+// A type stands for a device: modules move to both in the same way.
 TEST(EmaTest, FollowsAModelThatMoves) {
   TestSequential model = Model();
   Ema ema(*model, {.decay = 0.5});

@@ -15,6 +15,7 @@
 #include "backends/testing/rank_group.h"
 #include "finetuning/freezer/model_freezer.h"
 #include "finetuning/lora/lora.h"
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/model/model_tensors.h"
 #include "trainer/testing/modules.h"
 
@@ -38,12 +39,14 @@ Gradients Pass(TestSequential& model, Backend& backend) {
                               ? all
                               : all.narrow(0, kShare * backend.rank(), kShare);
   at::Tensor loss;
-  backend.Forward([&] { loss = model->forward(data).square().mean(); });
+  backend.Forward([&] {
+    loss = model->forward(data.to(backend.device())).square().mean();
+  });
   backend.Backward(loss, {});
   Gradients gradients;
   for (const auto& item : model->named_parameters()) {
     if (!item.value().grad().defined()) continue;
-    gradients[item.key()] = item.value().grad().clone();
+    gradients[item.key()] = item.value().grad().cpu().clone();
     item.value().mutable_grad().reset();
   }
   backend.EndWindow();
@@ -53,6 +56,7 @@ Gradients Pass(TestSequential& model, Backend& backend) {
 void Prepare(TestSequential& model, Backend& backend) {
   ModelTensors tensors{"net", {}};
   for (const auto& item : model->named_parameters()) {
+    item.value().set_data(item.value().to(backend.device()));
     tensors.parameters.push_back({item.key(), item.value()});
   }
   backend.Prepare({tensors});
@@ -71,8 +75,8 @@ void ExpectClose(const Gradients& actual, const Gradients& expected,
 class FinetuningDdpTest : public testing::Test {
  protected:
   std::unique_ptr<Backend> one_ = MakeSingleProcessBackend(at::kCPU);
-  std::unique_ptr<Backend> all_ =
-      MakeDdpBackend(RankGroup(), MakeSingleProcessBackend(at::kCPU), {});
+  std::unique_ptr<Backend> all_ = MakeDdpBackend(
+      RankGroup(), MakeSingleProcessBackend(at::Device(TestDevice())), {});
   TestSequential alone_ = Model();
   TestSequential shared_ = Model();
 };

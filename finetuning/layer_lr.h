@@ -1,16 +1,18 @@
-// LayerLr makes the param groups that fine-tuning usually wants: lower layers
-// learn more slowly, and biases and norms are not decayed.
+// LayerLr makes parameter groups with layer-wise learning rates: lower layers
+// learn more slowly, and biases and norms get no weight decay.
 //
-//   AdamW optimizer(LayerLr(*model, {.lr = 1e-3, .decay = 0.65,
-//                                    .expand = {"encoder.blocks"}}),
-//                   {.lr = 1e-3, .weight_decay = 0.05});
+//   AdamW optimizer(
+//       LayerLr(*model, {.lr = 1e-3, .decay = 0.65, .expand = {"blocks"}}),
+//       {.lr = 1e-3, .weight_decay = 0.05});
 //
-// Layers are the model's direct children in order of definition; a child that
-// is in `expand` counts as many layers as it has children. The last layer with
-// something to train has lr; each one before it, decay times the next one's.
-// Parameters of the model itself, such as a class token, are of the first.
+// Layers are the model's direct children in order of definition. A child listed
+// in `expand` is replaced by its own children. The last layer that has trained
+// parameters gets `lr`; each earlier layer gets `decay` times the rate of the
+// next one. Parameters of the model itself, such as a class token, belong to
+// the first layer.
 //
-// Rules that name parameters one by one: trainer/optim/param_group_rules.h.
+// To set options by parameter name: trainer/optim/param_group_rules.h.
+// Thread-safe.
 #ifndef TRAINYARD_FINETUNING_LAYER_LR_H_
 #define TRAINYARD_FINETUNING_LAYER_LR_H_
 
@@ -25,29 +27,34 @@ class Module;
 
 namespace trainyard {
 
+class Model;
+
 struct LayerLrOptions {
-  // The last layer's. REQUIRES: >= 0 and finite.
+  // Learning rate of the last layer. REQUIRES: >= 0 and finite.
   double lr = 1e-3;
-  // The learning rate of a layer over that of the layer after it. REQUIRES:
-  // above 0, at most 1.
+  // Ratio between the rates of a layer and of the next one. REQUIRES: > 0,
+  // <= 1.
   double decay = 0.75;
-  // Modules whose children are layers of their own, by full name.
+  // Full names of modules whose children count as layers.
   std::vector<std::string> expand = {};
-  // Whether parameters of fewer than two dimensions, which are biases and the
-  // weights of norms, get weight_decay 0.
+  // Whether parameters with fewer than two dimensions (biases and weights of
+  // norms) get weight_decay 0.
   bool no_decay_for_bias_and_norm = true;
-  // Others that get it: globs over full parameter names.
+  // More parameters that get weight_decay 0: globs over full names.
   std::vector<std::string> no_decay = {};
 };
 
-// Of the parameters that require gradients. Throws c10::ValueError for a bad
-// option, a module in `expand` that is not there, and a pattern that matches
-// nothing, with near names.
+// Groups the parameters that require gradients. Throws c10::ValueError if an
+// option is out of range, or if a name in `expand` or a pattern in `no_decay`
+// matches nothing (with the nearest names).
 ParamGroups LayerLr(const torch::nn::Module& model,
                     const LayerLrOptions& options = {});
+ParamGroups LayerLr(const Model& model, const LayerLrOptions& options = {});
 
-// The names of the layers that LayerLr sees, first to last.
+// Names of the layers as LayerLr counts them, first to last.
 std::vector<std::string> LayerNames(const torch::nn::Module& model,
+                                    const std::vector<std::string>& expand);
+std::vector<std::string> LayerNames(const Model& model,
                                     const std::vector<std::string>& expand);
 
 }  // namespace trainyard

@@ -43,6 +43,14 @@ std::map<std::string, Fields> ByName(const ParamGroups& groups) {
   return fields;
 }
 
+TEST(LayerLrTest, HeaderExample) {
+  Transformer model;
+  AdamW optimizer(
+      LayerLr(*model, {.lr = 1e-3, .decay = 0.65, .expand = {"blocks"}}),
+      {.lr = 1e-3, .weight_decay = 0.05});
+  EXPECT_DOUBLE_EQ(optimizer.Field(0, "lr"), 1e-3 * 0.65 * 0.65 * 0.65 * 0.65);
+}
+
 TEST(LayerLrTest, LowerLayersLearnMoreSlowly) {
   Transformer model;
   EXPECT_THAT(LayerNames(*model, {"blocks"}),
@@ -59,7 +67,7 @@ TEST(LayerLrTest, LowerLayersLearnMoreSlowly) {
   EXPECT_EQ(fields.at("token").lr, 1);
 }
 
-TEST(LayerLrTest, BiasesNormsAndWhatIsNamedAreNotDecayed) {
+TEST(LayerLrTest, BiasesNormsAndMatchesOfNoDecayHaveNoWeightDecay) {
   Transformer model;
   const auto fields = ByName(LayerLr(*model, {.no_decay = {"tok*"}}));
   EXPECT_EQ(fields.at("head.weight").weight_decay, 0.5);
@@ -71,7 +79,7 @@ TEST(LayerLrTest, BiasesNormsAndWhatIsNamedAreNotDecayed) {
   EXPECT_EQ(all.at("head.bias").weight_decay, 0.5);
 }
 
-TEST(LayerLrTest, WhatIsFrozenIsNoLayer) {
+TEST(LayerLrTest, FrozenLayersAreNotCounted) {
   Transformer model;
   for (const char* const name : {"head.weight", "head.bias"}) {
     model[name].set_requires_grad(false);
@@ -82,7 +90,7 @@ TEST(LayerLrTest, WhatIsFrozenIsNoLayer) {
   EXPECT_EQ(fields.at("blocks.0.bias").lr, 8);
 }
 
-TEST(LayerLrTest, ErrorsSayWhatThereIs) {
+TEST(LayerLrTest, ErrorsNameTheAlternatives) {
   Transformer model;
   const auto message = [&](const LayerLrOptions& options) -> std::string {
     try {
@@ -98,7 +106,7 @@ TEST(LayerLrTest, ErrorsSayWhatThereIs) {
               HasSubstr("no module \"block\", which is in expand; near it are "
                         "\"blocks\""));
   EXPECT_THAT(message({.expand = {"head"}}),
-              HasSubstr("\"head\" in expand has no modules in it"));
+              HasSubstr("\"head\" in expand has no child modules"));
   EXPECT_THAT(message({.no_decay = {"tokens"}}),
               HasSubstr("\"tokens\" in no_decay matches no parameter that is "
                         "trained; near it are \"token\""));

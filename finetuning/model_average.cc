@@ -58,11 +58,11 @@ void ModelAverage::CheckNotSwapped(const char* what) const {
 }
 
 int64_t ModelAverage::CountUpdate() {
-  CheckNotSwapped("updated");
+  CheckNotSwapped("cannot be updated");
   return ++updates_;
 }
 
-// A model that was moved to another device or type takes its averages along.
+// Moves the averages if the model was moved to another device or type.
 void ModelAverage::Follow() {
   if (average_[0].device() == device_.value_or(model_[0].device()) &&
       average_[0].scalar_type() == model_[0].scalar_type()) {
@@ -76,7 +76,7 @@ void ModelAverage::Follow() {
 
 void ModelAverage::MoveTowardsModel(double weight) {
   Follow();
-  // Nothing here is differentiated: its layer of every operation is skipped.
+  // Nothing here is differentiated: skip autograd's dispatch.
   const at::AutoDispatchBelowAutograd no_autograd;
   std::vector<at::Tensor> averages, models;
   for (size_t i = 0; i < model_floats_.size(); ++i) {
@@ -94,7 +94,7 @@ void ModelAverage::MoveTowardsModel(double weight) {
 }
 
 void ModelAverage::Reset() {
-  CheckNotSwapped("reset");
+  CheckNotSwapped("cannot be reset");
   const at::NoGradGuard no_gradients;
   Follow();
   at::_foreach_copy_(average_, model_);
@@ -111,7 +111,7 @@ std::vector<NamedTensor> ModelAverage::NamedTensors() const {
 }
 
 State ModelAverage::SaveState() const {
-  CheckNotSwapped("saved");
+  CheckNotSwapped("cannot be saved");
   trainyard::State state;
   state.Set("updates", updates_);
   for (size_t i = 0; i < names_.size(); ++i) {
@@ -121,7 +121,7 @@ State ModelAverage::SaveState() const {
 }
 
 void ModelAverage::LoadState(const trainyard::State& state) {
-  CheckNotSwapped("loaded");
+  CheckNotSwapped("cannot be loaded");
   state.CheckVersion(1);
   const auto updates = state.Get<int64_t>("updates");
   for (size_t i = 0; i < names_.size(); ++i) {
@@ -141,8 +141,8 @@ void ModelAverage::LoadState(const trainyard::State& state) {
 }
 
 void ModelAverage::Exchange() {
-  // By value, one tensor at a time: nobody's view of the model goes stale, and
-  // the most it needs is the largest tensor once more.
+  // Exchanges values, not tensors, so that references to the model's tensors
+  // stay valid; one tensor at a time, so that only the largest one is copied.
   const at::NoGradGuard no_gradients;
   for (size_t i = 0; i < model_.size(); ++i) {
     const at::Tensor kept = model_[i].clone();
@@ -153,8 +153,7 @@ void ModelAverage::Exchange() {
 }
 
 ModelAverage::Swap::Swap(ModelAverage& average) : average_(average) {
-  TORCH_CHECK(!average.swapped_, average.name_,
-              ": the model holds the averages already");
+  TORCH_CHECK(!average.swapped_, average.name_, ": another Swap exists");
   average_.Exchange();
 }
 

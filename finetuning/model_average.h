@@ -1,16 +1,15 @@
-// ModelAverage is what averages of a model over training have in common: a copy
-// of its parameters and buffers that moves towards the model, by one kernel
-// call for all of them (on the host, by one of our own: average_host.h), and
-// takes its place for an evaluation. Ema and Swa are
-// such averages:
+// ModelAverage is the base class of Ema and Swa: a copy of a model's parameters
+// and buffers that is moved towards the model, and can be swapped into the
+// model for an evaluation.
 //
 //   {
 //     const ModelAverage::Swap swapped(average);  // the model is the average
 //     Evaluate(*model);
-//   }                                             // and itself again
+//   }  // the model has its own weights again
 //
-// Floating-point tensors are averaged; others (counters) are copied.
-// Thread-compatible. Keeps the model's tensors, not the model.
+// Floating-point tensors are averaged, all in one kernel call (on the CPU:
+// average_host.h); other tensors, such as counters, are copied.
+// Thread-compatible. Keeps references to the model's tensors, not to the model.
 #ifndef TRAINYARD_FINETUNING_MODEL_AVERAGE_H_
 #define TRAINYARD_FINETUNING_MODEL_AVERAGE_H_
 
@@ -33,8 +32,8 @@ namespace trainyard {
 
 class Model;
 
-// Every parameter and buffer, named. As an argument, made of a model of either
-// kind.
+// All parameters and buffers of a model, by name. Function parameters of this
+// type accept a torch::nn::Module and a Model.
 class AveragedTensors {
  public:
   AveragedTensors(const torch::nn::Module& model);  // NOLINT: converts
@@ -48,21 +47,22 @@ class ModelAverage : public Stateful {
   ModelAverage(const ModelAverage&) = delete;
   ModelAverage& operator=(const ModelAverage&) = delete;
 
-  // Forgets the average: the model's present values again.
+  // Restarts the average from the model's current values.
   void Reset();
 
   int64_t updates() const { return updates_; }
 
-  // The averages under the model's own names, in name order. Shares memory.
+  // The averages under the model's names, sorted by name. Shares memory with
+  // this object.
   std::vector<NamedTensor> NamedTensors() const;
 
-  // The averages and the number of updates. Loading throws, and changes
-  // nothing, if the model's names or shapes are others.
+  // The state has the averages and the number of updates. LoadState throws, and
+  // changes nothing, if the model's names or shapes differ.
   trainyard::State SaveState() const override;
   void LoadState(const trainyard::State& state) override;
 
-  // While it lives, the model holds the averages and the average the model's
-  // values.
+  // Exchanges the values of model and average for its lifetime. Throws
+  // c10::Error if another Swap of this average exists.
   class Swap {
    public:
     explicit Swap(ModelAverage& average);
@@ -75,15 +75,17 @@ class ModelAverage : public Stateful {
   };
 
  protected:
-  // Named `name` in errors. Starts from the model's present values, kept on
-  // `device`: by default beside the model. A model that moves, or changes its
-  // type, takes them along.
+  // `name` is used in error messages. Starts from the model's current values.
+  // `device` is where the average is stored; unset: on the model's device. If
+  // the model moves to another device or type, an average without its own
+  // device follows.
   ModelAverage(std::string name, const AveragedTensors& model,
                std::optional<at::Device> device);
 
-  // Counts an update and returns its number, from 1. REQUIRES: not swapped.
+  // Counts an update and returns its number, from 1. Throws c10::Error while a
+  // Swap exists.
   int64_t CountUpdate();
-  // Goes `weight` of the way to the model: 1 is a copy.
+  // average += weight * (model - average); weight 1 copies the model.
   void MoveTowardsModel(double weight);
 
  private:
@@ -96,9 +98,9 @@ class ModelAverage : public Stateful {
   int64_t updates_ = 0;
   bool swapped_ = false;
   std::vector<std::string> names_;
-  std::vector<at::Tensor> model_, average_;                // all, side by side
-  std::vector<at::Tensor> model_floats_, average_floats_;  // what is averaged
-  std::vector<at::Tensor> model_others_, average_others_;  // what is copied
+  std::vector<at::Tensor> model_, average_;                // same order
+  std::vector<at::Tensor> model_floats_, average_floats_;  // averaged
+  std::vector<at::Tensor> model_others_, average_others_;  // copied
 };
 
 }  // namespace trainyard

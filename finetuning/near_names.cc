@@ -7,8 +7,8 @@
 namespace trainyard {
 namespace {
 
-// The fewest insertions, removals and changes after which the name matches: the
-// usual edit distance, except that a star takes characters for nothing.
+// Edit distance between pattern and name, where a star matches characters at no
+// cost.
 size_t Distance(std::string_view pattern, std::string_view name) {
   std::vector<size_t> row(name.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

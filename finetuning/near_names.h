@@ -1,10 +1,10 @@
-// The names that a pattern nearly matches, for errors about one that matches
-// none.
+// NearNames finds the names that are most similar to a pattern, for error
+// messages about a pattern that matches nothing.
 //
 //   NearNames("encodr.*", {"encoder.weight", "head.weight"}, 1);
 //   // {"encoder.weight"}
 //
-// Free of libtorch. Thread-safe.
+// Does not depend on libtorch. Thread-safe.
 #ifndef TRAINYARD_FINETUNING_NEAR_NAMES_H_
 #define TRAINYARD_FINETUNING_NEAR_NAMES_H_
 
@@ -15,14 +15,14 @@
 
 namespace trainyard {
 
-// At most `most` of the names, nearest first; equally near ones in the order
-// given. Near is what few changes of single characters make a match; '*' in the
-// pattern is any run of characters, '?' any one.
+// Returns at most `most` names, by edit distance to the pattern; ties in the
+// given order. '*' in the pattern matches any characters and '?' one character,
+// both at no cost.
 std::vector<std::string> NearNames(std::string_view pattern,
                                    const std::vector<std::string>& names,
                                    size_t most = 5);
 
-// The same for the end of a message: "a", "b", "c". "none" if there are none.
+// The same as text for a message: "a", "b", "c"; or "none".
 std::string QuotedNearNames(std::string_view pattern,
                             const std::vector<std::string>& names);
 

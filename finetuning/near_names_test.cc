@@ -12,7 +12,13 @@ using ::testing::IsEmpty;
 const std::vector<std::string> kNames = {"encoder.0.weight", "encoder.0.bias",
                                          "head.weight", "head.bias"};
 
-TEST(NearNamesTest, AMisspeltNameIsFound) {
+TEST(NearNamesTest, HeaderExample) {
+  const std::vector<std::string> near =
+      NearNames("encodr.*", {"encoder.weight", "head.weight"}, 1);
+  EXPECT_THAT(near, ElementsAre("encoder.weight"));
+}
+
+TEST(NearNamesTest, FindsMisspeltNames) {
   EXPECT_THAT(NearNames("haed.weight", kNames, 1), ElementsAre("head.weight"));
   EXPECT_THAT(NearNames("head.wait", kNames, 1), ElementsAre("head.weight"));
 }
@@ -26,7 +32,7 @@ TEST(NearNamesTest, StarsCostNothing) {
               ElementsAre("encoder.0.bias"));
 }
 
-TEST(NearNamesTest, NoMoreThanThereAre) {
+TEST(NearNamesTest, ReturnsAtMostAllNames) {
   EXPECT_THAT(NearNames("x", {}, 3), IsEmpty());
   EXPECT_EQ(NearNames("", kNames, 9).size(), 4);
   EXPECT_EQ(QuotedNearNames("b", {"a", "b"}), "\"b\", \"a\"");

@@ -1,4 +1,4 @@
-// The examples of README.md, as they stand there; the one with a Trainer is in
+// The examples of README.md. The one with a Trainer is in
 // callbacks/weights/gradual_unfreezing_run_test.cc.
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include "finetuning/lora/adapter_files.h"
 #include "finetuning/lora/lora.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/or_throw.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
@@ -38,7 +39,7 @@ class ReadmeTest : public testing::Test {
 
 TEST_F(ReadmeTest, Freezing) {
   ModelFreezer freezer(*model);
-  freezer.FreezeGroups();  // all direct children of the model but the last
+  freezer.FreezeGroups();  // all direct children of the model except the last
   AdamW optimizer(*model, {.lr = 1e-2});
   TrainEpochs(model, optimizer, 2);
   optimizer.AddGroup(
@@ -59,19 +60,20 @@ TEST_F(ReadmeTest, Averages) {
     ema.Update();
   }
   {
-    const Ema::Swap swapped(ema);  // the model has the averages
+    const Ema::Swap swapped(ema);  // the model holds the averages
     averaged_loss = loss_of().item<double>();
-  }  // and its own weights again
+  }  // the model holds its own weights again
   EXPECT_LT(averaged_loss, before);
 }
 
 TEST_F(ReadmeTest, Lora) {
   const std::string folder = testing::TempDir() + "/adapters";
   Lora lora(*model, {.targets = {"0", "1"}, .rank = 4, .also_train = {"2"}});
-  AdamW optimizer(*model, {.lr = 1e-2});  // all but the adapters is frozen
+  AdamW optimizer(*model, {.lr = 1e-2});  // trains only the adapters
   TrainEpochs(model, optimizer, 2);
-  SaveAdapters(lora, folder);  // PeftModel.from_pretrained(model, folder)
-  lora.Merge();                // for inference; Unmerge restores the bits
+  // In Python: PeftModel.from_pretrained(model, folder).
+  OrThrow(SaveAdapters(lora, folder));
+  lora.Merge();  // for inference; Unmerge undoes it
   EXPECT_LT(Loss().item<double>(), before);
   EXPECT_TRUE(std::filesystem::exists(folder + "/adapter_config.json"));
 }

@@ -11,7 +11,8 @@
 namespace trainyard {
 namespace {
 
-// A batch norm of any dimension, made ready to measure; put back in the end.
+// Prepares a batch norm of any dimension for measuring; the destructor restores
+// it.
 class Norm {
  public:
   virtual ~Norm() = default;
@@ -45,7 +46,7 @@ void AddIf(torch::nn::Module& module,
   norms.push_back(std::make_unique<NormOf<Impl>>(*norm));
 }
 
-// The modes of a model and all in it, put back in the end.
+// Saves the modes of all modules; the destructor restores them.
 class KeepModes {
  public:
   explicit KeepModes(torch::nn::Module& model) : model_(model) {
@@ -56,7 +57,7 @@ class KeepModes {
   }
   ~KeepModes() {
     model_.train(training_);
-    // A module's mode is also that of all in it, which come after it.
+    // train() also sets the mode of the children, which come later in the list.
     for (const auto& [module, training] : modes_) module->train(training);
   }
   KeepModes(const KeepModes&) = delete;
@@ -92,8 +93,8 @@ void UpdateBatchNorms(torch::nn::Module& model,
   pass();
   for (const auto& norm : norms) {
     TORCH_CHECK_VALUE(norm->measured(),
-                      "UpdateBatchNorms: nothing was put through a batch norm "
-                      "of the model; its statistics are reset");
+                      "UpdateBatchNorms: no batch went through a batch norm of "
+                      "the model; its statistics are reset");
   }
 }
 

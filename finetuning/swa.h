@@ -1,6 +1,7 @@
-// Swa is stochastic weight averaging: the plain mean of the model over the last
-// part of training, once per epoch or more often. The model's batch norms have
-// statistics of no such model: measure them anew.
+// Swa is stochastic weight averaging: the mean of the model's weights over the
+// last part of training, updated once per epoch or more often. The running
+// statistics of batch norms do not fit the averaged weights: recompute them
+// with UpdateBatchNorms.
 //
 //   Swa swa(*model);
 //   for (int epoch = 0; epoch < epochs; ++epoch) {
@@ -12,8 +13,8 @@
 //     for (const at::Tensor& input : inputs) model->forward(input);
 //   });
 //
-// The same numbers as Python's torch.optim.swa_utils. What else it does, and
-// Swap, SaveState and State: see ModelAverage. Thread-compatible.
+// Computes the same numbers as Python's torch.optim.swa_utils. Swap, state and
+// devices: see ModelAverage. Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_SWA_H_
 #define TRAINYARD_FINETUNING_SWA_H_
 
@@ -28,20 +29,21 @@ namespace trainyard {
 
 class Swa final : public ModelAverage {
  public:
-  // The mean is kept on `device`: by default beside the model.
+  // `device` is where the mean is stored; unset: on the model's device.
   explicit Swa(const AveragedTensors& model,
                std::optional<at::Device> device = std::nullopt);
 
-  // Takes the model's present values into the mean; the first time they are it.
-  // REQUIRES: not swapped.
+  // Adds the model's current values to the mean. The first update copies them.
+  // REQUIRES: no Swap of this average exists.
   void Update();
 };
 
-// Statistics of all BatchNorm1d, 2d and 3d in the model become the mean over
-// the batches that `pass` puts through it. It is called once, without
-// gradients, with the norms in training mode and all else in evaluation mode;
-// modes and momenta are restored. Throws c10::ValueError if there is no batch
-// norm with statistics, or nothing was put through one.
+// Sets the running statistics of every BatchNorm1d, 2d and 3d to the mean over
+// the batches that `pass` runs through the model. `pass` is called once,
+// without gradients, with batch norms in training mode and all other modules in
+// evaluation mode; modes and momenta are restored afterwards. Throws
+// c10::ValueError if the model has no batch norm with statistics, or if no
+// batch went through one.
 void UpdateBatchNorms(torch::nn::Module& model, c10::function_ref<void()> pass);
 
 }  // namespace trainyard

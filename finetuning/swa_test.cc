@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "trainer/testing/modules.h"
 
@@ -16,7 +17,30 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(SwaTest, IsTheMeanOfWhatItWasShown) {
+TEST(SwaTest, HeaderExample) {
+  TestSequential model{TestBatchNorm1d(2), TestLinear(2, 1)};
+  const std::vector<at::Tensor> inputs = {at::full({4, 2}, 3.0F),
+                                          at::full({4, 2}, 5.0F)};
+  const int epochs = 8;
+  const auto TrainEpoch = [&] {
+    const at::NoGradGuard no_gradients;
+    model["1.weight"].add_(1);
+  };
+  model["1.weight"].detach().zero_();
+  Swa swa(*model);
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    TrainEpoch();
+    if (epoch >= epochs * 3 / 4) swa.Update();
+  }
+  const Swa::Swap swapped(swa);
+  UpdateBatchNorms(*model, [&] {
+    for (const at::Tensor& input : inputs) model->forward(input);
+  });
+  EXPECT_TRUE(at::equal(model["1.weight"], at::full({1, 2}, 7.5F)));
+  EXPECT_TRUE(at::equal(model["0.running_mean"], at::full({2}, 4.0F)));
+}
+
+TEST(SwaTest, IsTheMeanOfTheUpdates) {
   TestLinear model(1, 1);
   Swa swa(*model);
   for (const double value : {4, 8, 9}) {
@@ -28,7 +52,7 @@ TEST(SwaTest, IsTheMeanOfWhatItWasShown) {
   EXPECT_TRUE(at::equal(model["weight"], at::full({1, 1}, 7.0F)));
 }
 
-TEST(SwaTest, StateGoesOn) {
+TEST(SwaTest, ResumesFromItsState) {
   TestLinear model(1, 1);
   Swa first(*model), second(*model);
   const at::NoGradGuard no_gradients;
@@ -42,7 +66,7 @@ TEST(SwaTest, StateGoesOn) {
   EXPECT_EQ(model["weight"].item<float>(), 6);
 }
 
-TEST(UpdateBatchNormsTest, MeasuresAndPutsModesAndMomentaBack) {
+TEST(UpdateBatchNormsTest, SetsStatisticsAndRestoresModesAndMomenta) {
   TestBatchNorm1d norm(2), frozen(2);
   TestDropout dropout(0.5);
   TestSequential model{dropout, norm, frozen};
@@ -62,7 +86,7 @@ TEST(UpdateBatchNormsTest, MeasuresAndPutsModesAndMomentaBack) {
   EXPECT_FLOAT_EQ(norm["running_mean"][0].item<float>(), 0.9F * 4 + 0.1F * 14);
 }
 
-TEST(UpdateBatchNormsTest, RefusesWhatCannotBeMeasured) {
+TEST(UpdateBatchNormsTest, RejectsModelsWithoutStatisticsOrBatches) {
   const auto message = [](torch::nn::Module& model) -> std::string {
     try {
       UpdateBatchNorms(model, [] {});
@@ -73,8 +97,7 @@ TEST(UpdateBatchNormsTest, RefusesWhatCannotBeMeasured) {
   };
   EXPECT_THAT(message(*TestLinear(1, 1)),
               HasSubstr("the model has no batch norm"));
-  EXPECT_THAT(message(*TestBatchNorm1d(2)),
-              HasSubstr("nothing was put through"));
+  EXPECT_THAT(message(*TestBatchNorm1d(2)), HasSubstr("no batch went through"));
 }
 
 }  // namespace

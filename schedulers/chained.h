@@ -1,4 +1,5 @@
-// Schedules at the same time, each acting on what the one before it gave.
+// Chained applies several schedules at the same time, each to the result of the
+// one before it.
 //
 //   Chained({Linear({.start_ratio = 0.1, .end_ratio = 1, .length = Epochs(1)}),
 //            Step({.every = Epochs(30)})});
@@ -6,7 +7,7 @@
 // value = c(b(a(base))): for schedules that only scale, the product of their
 // ratios in any order.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_CHAINED_H_
 #define TRAINYARD_SCHEDULERS_CHAINED_H_
 

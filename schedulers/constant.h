@@ -1,11 +1,12 @@
-// A constant ratio of the configured value, for ever or for a first part.
+// A constant ratio of the configured value, always or for the first part of a
+// run.
 //
 //   Constant();                                       // leaves the field alone
 //   Constant({.ratio = 0.1, .length = Updates(500)});  // careful at first
 //
 // value = base * ratio before `length`, base after.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_CONSTANT_H_
 #define TRAINYARD_SCHEDULERS_CONSTANT_H_
 
@@ -19,11 +20,11 @@ namespace trainyard {
 struct ConstantOptions {
   // REQUIRES: >= 0.
   double ratio = 1;
-  // In updates or epochs; not set: for ever.
+  // In updates or epochs; unset: always.
   std::optional<Duration> length = std::nullopt;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Constant(ConstantOptions options = {});
 
 }  // namespace trainyard

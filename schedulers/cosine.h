@@ -10,7 +10,7 @@
 // cool-down holds the minimum, also after the end of the run. With several
 // cycles T is divided among them and each starts again at its own peak.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_COSINE_H_
 #define TRAINYARD_SCHEDULERS_COSINE_H_
 
@@ -25,7 +25,7 @@ struct CosineOptions {
   // Part of the run, in updates or epochs.
   Duration warmup = Updates(0);
   // Where warm-up starts: a value, or a ratio of the group's configured value.
-  // 0 if neither is set. REQUIRES: >= 0, at most one set.
+  // 0 if both are unset. REQUIRES: >= 0, at most one set.
   std::optional<double> warmup_start_value = std::nullopt;
   std::optional<double> warmup_start_ratio = std::nullopt;
 
@@ -33,7 +33,7 @@ struct CosineOptions {
   Duration cooldown = Updates(0);
 
   // What the cosine falls to, as a value or a ratio of the configured value. 0
-  // if neither is set. REQUIRES: >= 0, at most one set.
+  // if both are unset. REQUIRES: >= 0, at most one set.
   std::optional<double> min_value = std::nullopt;
   std::optional<double> min_ratio = std::nullopt;
 
@@ -48,7 +48,7 @@ struct CosineOptions {
   double cycle_decay = 1;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Cosine(CosineOptions options = {});
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@
 // gamma^n. A peak below the configured value turns the cycle round, as a
 // momentum's should beside a learning rate's.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_CYCLIC_H_
 #define TRAINYARD_SCHEDULERS_CYCLIC_H_
 
@@ -28,14 +28,14 @@ struct CyclicOptions {
   std::optional<double> peak_ratio = std::nullopt;
   // In updates or epochs. Required. REQUIRES: > 0.
   Duration up = Updates(0);
-  // Not set: as long as `up`. REQUIRES: > 0.
+  // Unset: as long as `up`. REQUIRES: > 0.
   std::optional<Duration> down = std::nullopt;
   CyclicMode mode = CyclicMode::kTriangular;
   // Of kExpRange, per update. REQUIRES: > 0.
   double gamma = 1;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Cyclic(CyclicOptions options);
 
 }  // namespace trainyard

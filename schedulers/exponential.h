@@ -6,7 +6,7 @@
 // value = base * gamma^(n / T) with T the updates of `every`. For a staircase
 // see step.h.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_EXPONENTIAL_H_
 #define TRAINYARD_SCHEDULERS_EXPONENTIAL_H_
 
@@ -22,7 +22,7 @@ struct ExponentialOptions {
   Duration every = Updates(1);
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Exponential(ExponentialOptions options);
 
 }  // namespace trainyard

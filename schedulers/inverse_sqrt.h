@@ -1,5 +1,5 @@
-// Warm-up, then a fall with the square root of the updates made: a fall that
-// needs no length of the run.
+// Warm-up, then a fall with the square root of the number of updates. It does
+// not depend on the length of the run.
 //
 //   InverseSqrt({.warmup = Updates(4000)});
 //
@@ -7,7 +7,7 @@
 // the updates of `timescale`; see noam.h for the original with its own
 // constants.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_INVERSE_SQRT_H_
 #define TRAINYARD_SCHEDULERS_INVERSE_SQRT_H_
 
@@ -22,15 +22,15 @@ struct InverseSqrtOptions {
   // Part of the run, in updates or epochs.
   Duration warmup = Updates(0);
   // Where warm-up starts: a value, or a ratio of the configured value. 0 if
-  // neither is set. REQUIRES: >= 0, at most one set.
+  // both are unset. REQUIRES: >= 0, at most one set.
   std::optional<double> warmup_start_value = std::nullopt;
   std::optional<double> warmup_start_ratio = std::nullopt;
-  // After three times this the value has halved. Not set: as long as warm-up,
+  // The value has halved after three times this. Unset: the length of warm-up,
   // which must then not be 0. REQUIRES: > 0.
   std::optional<Duration> timescale = std::nullopt;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory InverseSqrt(InverseSqrtOptions options);
 
 }  // namespace trainyard

@@ -4,8 +4,8 @@
 //     return base / (1.0 + 0.01 * static_cast<double>(update));
 //   });
 //
-// The function must be pure, and must not allocate. One that needs the run's
-// length is a ScheduleFactory itself: [](const RunLength& run) { ... }.
+// The function must be pure, and must not allocate. If it needs the length of
+// the run, write a ScheduleFactory: [](const RunLength& run) { ... }.
 //
 // Thread-safe: if the function is.
 #ifndef TRAINYARD_SCHEDULERS_LAMBDA_H_

@@ -6,7 +6,7 @@
 // value = base * (start_ratio + (end_ratio - start_ratio) * min(n / T, 1)) with
 // T the updates of `length`.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_LINEAR_H_
 #define TRAINYARD_SCHEDULERS_LINEAR_H_
 
@@ -21,11 +21,11 @@ struct LinearOptions {
   // REQUIRES: >= 0, both.
   double start_ratio = 1;
   double end_ratio = 0;
-  // In updates or epochs, more than 0; not set: the whole run. The end is held.
+  // In updates or epochs, more than 0; unset: the whole run. The end is held.
   std::optional<Duration> length = std::nullopt;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Linear(LinearOptions options = {});
 
 }  // namespace trainyard

@@ -1,10 +1,10 @@
-// A schedule that is shown a metric, and so changes.
+// A schedule that depends on a metric.
 //
 //   std::unique_ptr<MetricSchedule> schedule =
 //       std::make_unique<Plateau>(PlateauOptions{.patience = 2});
 //   schedule->Observe(eval_loss);
 //
-// Thread-compatible: one thread observes and asks.
+// Thread-compatible.
 #ifndef TRAINYARD_SCHEDULERS_METRIC_SCHEDULE_H_
 #define TRAINYARD_SCHEDULERS_METRIC_SCHEDULE_H_
 
@@ -15,8 +15,8 @@ namespace trainyard {
 
 class MetricSchedule : public Schedule, public Stateful {
  public:
-  // To be called after each evaluation. On several ranks with the same value,
-  // or their schedules part.
+  // Call it after each evaluation. REQUIRES: the same value on all ranks, or
+  // their schedules differ afterwards.
   virtual void Observe(double metric) = 0;
 };
 

@@ -5,7 +5,7 @@
 // value = base * gamma^(how many points are at or before n). A point given
 // twice counts twice.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_MULTI_STEP_H_
 #define TRAINYARD_SCHEDULERS_MULTI_STEP_H_
 
@@ -21,7 +21,7 @@ struct MultiStepOptions {
   double gamma = 0.1;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory MultiStep(MultiStepOptions options);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// The schedule of the first transformers, with that paper's constants.
+// The schedule of the first transformers, with the constants of that paper.
 //
 //   Noam({.d_model = 512, .warmup = Updates(4000)});
 //
@@ -7,7 +7,7 @@
 // and the peak base / sqrt(d_model * W). See inverse_sqrt.h for the same curve
 // with the configured value as its peak.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_NOAM_H_
 #define TRAINYARD_SCHEDULERS_NOAM_H_
 
@@ -23,7 +23,7 @@ struct NoamOptions {
   Duration warmup = Updates(0);
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Noam(NoamOptions options);
 
 }  // namespace trainyard

@@ -2,8 +2,8 @@
 // whole run, with the momentum moving the other way.
 //
 //   const OneCycleOptions options{.pct_start = 0.25};
-//   ScheduleFactory lr = OneCycle(options), momentum =
-//   OneCycleMomentum(options);
+//   ScheduleFactory lr = OneCycle(options);
+//   ScheduleFactory momentum = OneCycleMomentum(options);
 //
 // The learning rate goes base / div_factor -> base -> base / div_factor /
 // final_div_factor; the momentum max_momentum -> base_momentum -> max_momentum.
@@ -11,7 +11,7 @@
 // as the start before it, and the rest of the run goes to the end. The last
 // value is reached on the run's last update, and held.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_ONE_CYCLE_H_
 #define TRAINYARD_SCHEDULERS_ONE_CYCLE_H_
 
@@ -37,7 +37,7 @@ struct OneCycleOptions {
   double max_momentum = 0.95;
 };
 
-// Each throws std::invalid_argument for options that are wrong in any run.
+// Each throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory OneCycle(OneCycleOptions options = {});
 ScheduleFactory OneCycleMomentum(OneCycleOptions options = {});
 

@@ -10,7 +10,8 @@ namespace {
 
 TEST(OneCycleTest, HeaderExample) {
   const OneCycleOptions options{.pct_start = 0.25};
-  ScheduleFactory lr = OneCycle(options), momentum = OneCycleMomentum(options);
+  ScheduleFactory lr = OneCycle(options);
+  ScheduleFactory momentum = OneCycleMomentum(options);
   const RunLength run{.total_updates = 100};
   EXPECT_NEAR(lr(run)->ValueAt(0, 1.0), 1.0 / 25, 1e-15);
   EXPECT_EQ(lr(run)->ValueAt(24, 1.0), 1.0);

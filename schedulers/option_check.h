@@ -1,14 +1,14 @@
-// What every schedule does with its options: checks them, turns durations into
-// updates, and says in one line what is wrong.
+// OptionCheck checks the options of a schedule, converts durations to updates,
+// and words the errors.
 //
 //   const OptionCheck check("Cosine");
 //   check.Positive("k_decay", options.k_decay);           // as soon as given
 //   int64_t warmup = check.Updates("warmup", options.warmup, run);  // in a run
 //
-// Every function throws std::invalid_argument such as
+// Every function throws std::invalid_argument for an invalid option, such as
 // "Cosine: k_decay is -1, want more than 0".
 //
-// Thread-safe: it does not change.
+// Thread-safe: immutable.
 #ifndef TRAINYARD_SCHEDULERS_OPTION_CHECK_H_
 #define TRAINYARD_SCHEDULERS_OPTION_CHECK_H_
 
@@ -42,32 +42,32 @@ class OptionCheck {
   void Between(const char* field, double value, double least,
                double most) const;
 
-  // Only updates and epochs can be turned into updates without knowing the
-  // data; other units are refused before the run.
+  // Throws for units other than updates and epochs, which cannot be converted
+  // to updates.
   void Resolvable(const char* field, Duration duration) const;
-  // As Resolvable, and not zero.
+  // Like Resolvable, and throws for zero.
   void ResolvablePeriod(const char* field, Duration duration) const;
 
-  // The options `<name>_value` and `<name>_ratio`, of which at most one may be
-  // set, and neither negative; neither set: `otherwise`.
+  // The options `<name>_value` and `<name>_ratio`. Throws if both are set, or
+  // one is negative. Returns `otherwise` if both are unset.
   Level ValueOrRatio(const char* name, std::optional<double> value,
                      std::optional<double> ratio, Level otherwise) const;
 
   // `duration` in updates, fractions of an epoch rounded to the nearest.
   int64_t Updates(const char* field, Duration duration,
                   const RunLength& run) const;
-  // As Updates, and at least one.
+  // Like Updates, and throws for less than one.
   int64_t Period(const char* field, Duration duration,
                  const RunLength& run) const;
-  // As Updates, and not longer than a run of known length.
+  // Like Updates, and throws if it is longer than a run of known length.
   int64_t WithinRun(const char* field, Duration duration,
                     const RunLength& run) const;
-  // At least one update within the run; not set: the whole run.
+  // At least one update within the run. Unset: the whole run.
   int64_t PartOrRun(const char* field, std::optional<Duration> duration,
                     const RunLength& run) const;
-  // What of the run is left after a first part, which must be something.
+  // The rest of the run after a first part. Throws if there is none.
   RunLength Rest(const char* field, Duration first, const RunLength& run) const;
-  // Refuses two parts that are together longer than the run.
+  // Throws if two parts together are longer than the run.
   void FitTogether(const char* first_field, Duration first,
                    const char* second_field, Duration second,
                    const RunLength& run) const;
@@ -87,7 +87,8 @@ class OptionCheck {
   const char* schedule_;
 };
 
-// A part of `run` as its own schedule sees it: a run of `updates` updates.
+// The length of a part of `run` with `updates` updates, for the schedule of
+// that part.
 RunLength PartOf(const RunLength& run, int64_t updates);
 
 }  // namespace trainyard

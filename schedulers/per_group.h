@@ -1,14 +1,14 @@
-// Which schedule each param group follows: the same, or one each.
+// GroupSchedules holds one schedule for all param groups, or one for each.
 //
 //   GroupSchedules one = Cosine();
 //   GroupSchedules each = PerGroup({Cosine(), Constant()});
 //   std::vector<std::unique_ptr<Schedule>> schedules = each.Resolve(run, 2);
 //   schedules[1]->ValueAt(update, base_of_group_1);
 //
-// What a function that schedules groups should take. It is not a schedule, so
-// that it cannot end up inside one, where there are no groups.
+// Functions that schedule groups take this type. It is not a schedule itself,
+// so it cannot be part of a composed schedule, which has no groups.
 //
-// Thread-safe: it does not change.
+// Thread-safe: immutable.
 #ifndef TRAINYARD_SCHEDULERS_PER_GROUP_H_
 #define TRAINYARD_SCHEDULERS_PER_GROUP_H_
 
@@ -28,7 +28,7 @@ class GroupSchedules {
   GroupSchedules() = default;
   // The same schedule for every group.
   GroupSchedules(ScheduleFactory schedule);  // NOLINT: converts on purpose
-  // The same from a function or lambda, which C++ would not convert twice.
+  // The same for a function or lambda, which would need two conversions.
   template <class F>
     requires(std::convertible_to<F, ScheduleFactory> &&
              !std::same_as<F, ScheduleFactory>)
@@ -37,9 +37,9 @@ class GroupSchedules {
 
   bool empty() const { return schedules_.empty(); }
 
-  // One schedule per group, or none at all if empty(). Throws
-  // std::invalid_argument when there are more or fewer than groups, and what
-  // the factories throw.
+  // One schedule per group, or an empty list if empty(). Throws
+  // std::invalid_argument if the numbers of schedules and groups differ, and
+  // what the factories throw.
   std::vector<std::unique_ptr<Schedule>> Resolve(const RunLength& run,
                                                  size_t num_groups) const;
 

@@ -1,17 +1,15 @@
-// A fall by a ratio whenever a metric has stopped improving.
+// Plateau multiplies the value by a factor whenever a metric has stopped
+// improving.
 //
 //   Plateau plateau({.factor = 0.5, .patience = 2});
-//   plateau.Observe(eval_loss);                   // after each evaluation
+//   plateau.Observe(eval_loss);                       // after each evaluation
 //   const double lr = plateau.ValueAt(update, 3e-3);  // before each update
 //
-// The trainer shows it a metric of each evaluation by itself:
+// The trainer passes it a metric of each evaluation, by default "eval_loss", if
+// TrainOptions::schedule is OnPlateau(). Unlike other schedules it depends on
+// what it observed, so its state is saved.
 //
-//   TrainOptions{.schedule = OnPlateau({.factor = 0.5})};
-//
-// The one schedule that is no function of the update: it falls with what it was
-// shown, so that its state must be saved.
-//
-// Thread-compatible: one thread observes and asks.
+// Thread-compatible.
 #ifndef TRAINYARD_SCHEDULERS_PLATEAU_H_
 #define TRAINYARD_SCHEDULERS_PLATEAU_H_
 
@@ -32,26 +30,26 @@ struct PlateauOptions {
   Better better = Better::kLower;
   // What the value is multiplied by. REQUIRES: more than 0, less than 1.
   double factor = 0.1;
-  // How many observations without improvement are borne; the next one falls.
-  // REQUIRES: >= 0.
+  // Observations without improvement that are accepted; after one more the
+  // value falls. REQUIRES: >= 0.
   int patience = 10;
   // The least improvement that counts, as a ratio of the best or as an amount.
   // REQUIRES: >= 0.
   double threshold = 1e-4;
   Threshold threshold_mode = Threshold::kRelative;
-  // Observations after a fall that are not judged. REQUIRES: >= 0.
+  // Observations after a fall that do not count. REQUIRES: >= 0.
   int cooldown = 0;
-  // As a value or a ratio of the configured value. 0 if neither is set.
+  // As a value or a ratio of the configured value. 0 if both are unset.
   // REQUIRES: >= 0, at most one set.
   std::optional<double> min_value = std::nullopt;
   std::optional<double> min_ratio = std::nullopt;
-  // A fall by no more than this is not made. REQUIRES: >= 0.
+  // A fall by this much or less is not made. REQUIRES: >= 0.
   double epsilon = 1e-8;
 };
 
-// All that changes in a Plateau.
+// The state of a Plateau.
 struct PlateauState {
-  // Absent until the first observation.
+  // Unset until the first observation.
   std::optional<double> best = std::nullopt;
   int64_t bad_observations = 0;
   int64_t cooldown_left = 0;
@@ -62,10 +60,10 @@ struct PlateauState {
 
 class Plateau final : public MetricSchedule {
  public:
-  // Throws std::invalid_argument naming the option that is wrong.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit Plateau(PlateauOptions options = {});
 
-  // What is not a number is no improvement.
+  // NaN is not an improvement.
   void Observe(double metric) override;
 
   // The same for every update between two observations.

@@ -1,9 +1,9 @@
-// The straight line that every warm-up is.
+// Ramp is the straight line of a warm-up.
 //
 //   const Ramp warmup(updates, {.ratio = 0.1});
 //   if (update < warmup.updates()) return warmup.ValueAt(update, base, base);
 //
-// Thread-safe: it does not change.
+// Thread-safe: immutable.
 #ifndef TRAINYARD_SCHEDULERS_RAMP_H_
 #define TRAINYARD_SCHEDULERS_RAMP_H_
 

@@ -1,5 +1,5 @@
-// The value of a param-group field (learning rate, weight decay, momentum) over
-// a run: a pure function of how many updates were made.
+// Schedule is the value of a param-group field (learning rate, weight decay,
+// momentum) over a run: a pure function of the number of updates.
 //
 //   ScheduleFactory make = Cosine({.warmup = Epochs(1), .min_ratio = 0.01});
 //   RunLength run{.num_epochs = 5, .updates_per_epoch = 469};
@@ -7,12 +7,12 @@
 //   std::unique_ptr<Schedule> schedule = make(run);
 //   const double lr = schedule->ValueAt(0, 3e-3);  // for the first update
 //
-// Users hand over factories, because lengths in epochs mean something only once
-// a run knows its own. The configured value of each group (`base`) stays with
-// the caller, so that one schedule serves any number of groups and holds no
+// Users give factories, because a length in epochs can be converted only when
+// the length of the run is known. The caller keeps the configured value of each
+// group (`base`), so that one schedule serves any number of groups and has no
 // state to save.
 //
-// Thread-safe: schedules do not change.
+// Thread-safe: schedules are immutable.
 #ifndef TRAINYARD_SCHEDULERS_SCHEDULE_H_
 #define TRAINYARD_SCHEDULERS_SCHEDULE_H_
 
@@ -22,8 +22,8 @@
 
 namespace trainyard {
 
-// How long a run will be; known when it starts. 0 is not known: schedules that
-// need the number then refuse the run.
+// The length of a run, known at its start. 0 means unknown: a schedule that
+// needs the number then throws.
 struct RunLength {
   int64_t num_epochs = 0;
   int64_t updates_per_epoch = 0;
@@ -40,9 +40,9 @@ class Schedule {
   virtual ~Schedule() = default;
 
   // The field's value for update `update` of a group whose configured value is
-  // `base`. Updates count from 0: the value is the one used *by* that update,
-  // after `update` others. Defined past the end of the run too. Called for
-  // every group before every update: must not allocate.
+  // `base`. Updates count from 0: it is the value that this update uses, after
+  // `update` others. Also defined after the end of the run. Must not allocate:
+  // it is called for every group before every update.
   // REQUIRES: update >= 0.
   virtual double ValueAt(int64_t update, double base) const = 0;
 };

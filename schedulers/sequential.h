@@ -1,13 +1,13 @@
-// Schedules one after the other, each from its own beginning.
+// Sequential runs schedules one after the other, each from its start.
 //
 //   Sequential({{Linear({.start_ratio = 0.1, .end_ratio = 1}), Epochs(1)},
 //               {Constant(), Epochs(3)},
 //               {CosineAnnealing()}});
 //
-// Each part sees its own length as the run's; the last takes the rest. The
-// configured value is the same for all.
+// Each part gets its own length as the length of the run; the last part takes
+// the rest. All parts use the same configured value.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_SEQUENTIAL_H_
 #define TRAINYARD_SCHEDULERS_SEQUENTIAL_H_
 
@@ -22,13 +22,13 @@ namespace trainyard {
 struct SequentialPart {
   // Required.
   ScheduleFactory schedule = nullptr;
-  // In updates or epochs, more than 0. Not set in the last part, set in all
-  // others; they must leave something of the run.
+  // In updates or epochs, more than 0. Unset in the last part, which must have
+  // at least one update; set in all others.
   std::optional<Duration> length = std::nullopt;
 };
 
-// Throws std::invalid_argument for parts that are wrong in any run, and for an
-// empty list.
+// Throws std::invalid_argument for parts that are invalid in every run, and for
+// an empty list.
 ScheduleFactory Sequential(std::vector<SequentialPart> parts);
 
 }  // namespace trainyard

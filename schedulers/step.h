@@ -4,7 +4,7 @@
 //
 // value = base * gamma^floor(n / T) with T the updates of `every`.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_STEP_H_
 #define TRAINYARD_SCHEDULERS_STEP_H_
 
@@ -20,7 +20,7 @@ struct StepOptions {
   double gamma = 0.1;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory Step(StepOptions options);
 
 }  // namespace trainyard

@@ -1,15 +1,14 @@
-// A schedule that counts for itself, for loops without a count of their own.
+// ScheduleStepper counts the updates itself, for loops that do not.
 //
-//   ScheduleStepper lr(Cosine({.warmup = Updates(100)}), run, {3e-3, 3e-4});
-//   for (...) {
+//   ScheduleStepper lr(PerGroup({Cosine(), Constant()}), run, {3e-3, 1e-4});
+//   while (lr.updates() < run.total_updates) {
 //     SetLearningRates(lr.values());  // one per group, for the next update
-//     optimizer.step();
 //     lr.Step();
 //   }
 //
-// Its whole state is the count: save updates(), and Restore() it.
+// Its only state is the count: save updates(), and Restore() it.
 //
-// Thread-compatible: one thread steps and reads.
+// Thread-compatible.
 #ifndef TRAINYARD_SCHEDULERS_STEPPER_H_
 #define TRAINYARD_SCHEDULERS_STEPPER_H_
 
@@ -32,14 +31,13 @@ class ScheduleStepper {
   // The values for the next update, one per group.
   const std::vector<double>& values() const { return values_; }
 
-  // How many updates were made.
+  // The number of updates so far.
   int64_t updates() const { return updates_; }
 
-  // To be called after every update.
+  // Call it after every update.
   void Step() { Restore(updates_ + 1); }
 
-  // As after `updates` steps. Throws std::invalid_argument for a negative
-  // count.
+  // Sets the count. Throws std::invalid_argument for a negative one.
   void Restore(int64_t updates);
 
  private:

@@ -6,7 +6,7 @@
 // value = min + (base - min) / 2 * (1 + cos(pi * n / T)), n updates after the
 // latest restart and T the length of that period.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_WARM_RESTARTS_H_
 #define TRAINYARD_SCHEDULERS_WARM_RESTARTS_H_
 
@@ -22,13 +22,13 @@ struct WarmRestartsOptions {
   Duration period = Updates(0);
   // REQUIRES: >= 1.
   int period_mul = 1;
-  // As a value or a ratio of the configured value. 0 if neither is set.
+  // As a value or a ratio of the configured value. 0 if both are unset.
   // REQUIRES: >= 0, at most one set.
   std::optional<double> min_value = std::nullopt;
   std::optional<double> min_ratio = std::nullopt;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory WarmRestarts(WarmRestartsOptions options);
 
 }  // namespace trainyard

@@ -2,10 +2,10 @@
 //
 //   Warmup({.length = Epochs(1)}, Step({.every = Epochs(30)}));
 //
-// The value rises in equal steps from its start to the first value of the other
-// schedule, which then runs from its own beginning over the rest of the run.
+// The value rises in equal steps to the first value of the other schedule,
+// which then runs from its start over the rest of the run.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_WARMUP_H_
 #define TRAINYARD_SCHEDULERS_WARMUP_H_
 
@@ -17,16 +17,16 @@
 namespace trainyard {
 
 struct WarmupOptions {
-  // Part of the run, in updates or epochs, which must leave something.
+  // Part of the run, in updates or epochs; shorter than the run.
   Duration length = Updates(0);
   // Where it starts: a value, or a ratio of the group's configured value. 0 if
-  // neither is set. REQUIRES: >= 0, at most one set.
+  // both are unset. REQUIRES: >= 0, at most one set.
   std::optional<double> start_value = std::nullopt;
   std::optional<double> start_ratio = std::nullopt;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run, and when
-// there is no schedule.
+// Throws std::invalid_argument for options that are invalid in every run, and
+// when there is no schedule.
 ScheduleFactory Warmup(WarmupOptions options, ScheduleFactory then);
 
 }  // namespace trainyard

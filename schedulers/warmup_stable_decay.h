@@ -8,7 +8,7 @@
 //
 //   min + (base - min) * {1 - x, (1 + cos(pi * x)) / 2, 1 - sqrt(x)}.
 //
-// Thread-safe: factory and schedule do not change.
+// Thread-safe: factory and schedule are immutable.
 #ifndef TRAINYARD_SCHEDULERS_WARMUP_STABLE_DECAY_H_
 #define TRAINYARD_SCHEDULERS_WARMUP_STABLE_DECAY_H_
 
@@ -25,7 +25,7 @@ struct WarmupStableDecayOptions {
   // Part of the run, in updates or epochs.
   Duration warmup = Updates(0);
   // Where warm-up starts: a value, or a ratio of the configured value. 0 if
-  // neither is set. REQUIRES: >= 0, at most one set.
+  // both are unset. REQUIRES: >= 0, at most one set.
   std::optional<double> warmup_start_value = std::nullopt;
   std::optional<double> warmup_start_ratio = std::nullopt;
 
@@ -33,12 +33,12 @@ struct WarmupStableDecayOptions {
   Duration decay = Updates(0);
   Shape shape = Shape::kOneMinusSqrt;
   // What decay falls to, as a value or a ratio of the configured value; held
-  // after the run. 0 if neither is set. REQUIRES: >= 0, at most one set.
+  // after the run. 0 if both are unset. REQUIRES: >= 0, at most one set.
   std::optional<double> min_value = std::nullopt;
   std::optional<double> min_ratio = std::nullopt;
 };
 
-// Throws std::invalid_argument for options that are wrong in any run.
+// Throws std::invalid_argument for options that are invalid in every run.
 ScheduleFactory WarmupStableDecay(WarmupStableDecayOptions options);
 
 }  // namespace trainyard

@@ -30,7 +30,7 @@ program() {
   chmod +x "$path"
 }
 
-# Starts a test on a new machine, empty but for a shell's own tools and a clone.
+# Starts a test on a new machine that has only a shell's own tools and a clone.
 begin() {
   test=$1
   machine=$TEST_TMPDIR/$test

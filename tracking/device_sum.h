@@ -1,11 +1,11 @@
-// DeviceSum adds up scalars where they are: adding one does not wait for the
-// device, reading the sum does.
+// DeviceSum adds scalars on their device: Add does not wait for the device,
+// Read does.
 //
 //   DeviceSum sum;
 //   sum.Add(loss, /*weight=*/8);
 //   const double total = sum.Read();
 //
-// A copy has a sum of its own. Thread-compatible.
+// A copy is independent of the original. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_DEVICE_SUM_H_
 #define TRAINYARD_TRACKING_DEVICE_SUM_H_
 
@@ -19,8 +19,8 @@ class DeviceSum {
   // REQUIRES: one element; all values on one device.
   void Add(const at::Tensor& value, double weight) {
     const at::NoGradGuard no_gradients;
-    // Float64, since long sums lose digits. Never in place: a copy shares the
-    // tensor.
+    // Float64, because long sums lose digits. Not in place, because a copy
+    // shares the tensor.
     const at::Tensor term =
         value.detach().reshape({}).to(at::kDouble).mul(weight);
     sum_ = sum_.defined() ? sum_.add(term) : term;

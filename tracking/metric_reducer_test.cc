@@ -3,13 +3,20 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
+#include "tools/testing/error_of.h"
+
 namespace trainyard {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
 
 struct Batch {
   double value;
@@ -27,15 +34,16 @@ std::vector<double> Results(const MakeReducer& make,
     whole->Add(value, batches[i].weight);
     parts[i % 2]->Add(value, batches[i].weight);
   }
-  results.push_back(whole->Result(whole->Partial()));
+  results.push_back(whole->Result(whole->Partial()).at(""));
   results.push_back(
-      whole->Result(at::cat({parts[0]->Partial(), parts[1]->Partial()})));
+      whole->Result(at::cat({parts[0]->Partial(), parts[1]->Partial()}))
+          .at(""));
   return results;
 }
 
 const std::vector<Batch> kBatches = {{4, 1}, {1, 2}, {-2, 3}, {0.5, 4}};
 
-TEST(MetricReducerTest, ReducesOverBatchesAndProcesses) {
+TEST(MetricReducerTest, ReducesOverBatchesAndRanks) {
   EXPECT_EQ(Results(ReduceMean(), kBatches), (std::vector<double>{0.2, 0.2}));
   EXPECT_EQ(Results(ReduceExpOfMean(), kBatches),
             (std::vector<double>{std::exp(0.2), std::exp(0.2)}));
@@ -44,7 +52,18 @@ TEST(MetricReducerTest, ReducesOverBatchesAndProcesses) {
   EXPECT_EQ(Results(ReduceMax(), kBatches), (std::vector<double>{4, 4}));
 }
 
-TEST(MetricReducerTest, AFunctionSeesEveryValueOnceInOrder) {
+TEST(MetricReducerTest, HeaderExample) {
+  const MetricReducers reducers = {
+      {"largest_error", ReduceMax()},
+      {"median", ReduceWith([](const at::Tensor& rows) {
+         return rows.median().item<double>();
+       })}};
+  const auto median = reducers.at("median")();
+  median->Add(at::tensor({3.f, 1.f, 2.f}), 3);
+  EXPECT_THAT(median->Result(median->Partial()), ElementsAre(Pair("", 2)));
+}
+
+TEST(MetricReducerTest, FunctionGetsEveryValueOnceInOrder) {
   std::vector<float> seen;
   const auto reducer = ReduceWith([&](const at::Tensor& rows) {
     seen.assign(rows.const_data_ptr<float>(),
@@ -53,12 +72,51 @@ TEST(MetricReducerTest, AFunctionSeesEveryValueOnceInOrder) {
   })();
   reducer->Add(at::tensor({3.f, 1.f}), 2);
   reducer->Add(at::scalar_tensor(2.f), 1);
-  EXPECT_EQ(reducer->Result(reducer->Partial()), 1);
+  EXPECT_TRUE(reducer->keeps_rows());
+  EXPECT_THAT(reducer->Result(reducer->Partial()), ElementsAre(Pair("", 1)));
   EXPECT_EQ(seen, (std::vector<float>{3, 1, 2}));
 }
 
-TEST(MetricReducerTest, RefusesToReduceByNothing) {
+TEST(MetricReducerTest, FunctionMayReturnSeveralValues) {
+  const auto reducer = ReduceToValues([](const at::Tensor& rows) {
+    return ReducedValues{{"min", rows.min().item<double>()},
+                         {"max", rows.max().item<double>()}};
+  })();
+  reducer->Add(at::tensor({3.f, 1.f}), 2);
+  EXPECT_THAT(reducer->Result(reducer->Partial()),
+              ElementsAre(Pair("max", 3), Pair("min", 1)));
+}
+
+TEST(MetricReducerTest, CountsAreAddedExactlyBeyondFloat64) {
+  const int64_t large = (int64_t{1} << 53) + 1;
+  int64_t sum = 0;
+  const auto reducer = ReduceCounts([&](const at::Tensor& counts) {
+    sum = counts[1].item<int64_t>();
+    return ReducedValues{{"sum", 1}};
+  })();
+  reducer->Add(at::tensor({int64_t{0}, large}), 1);
+  reducer->Add(at::tensor({0, 1}, at::kInt), 1);
+  const at::Tensor rows = at::cat({reducer->Partial(), reducer->Partial()});
+  EXPECT_THAT(reducer->Result(rows), ElementsAre(Pair("sum", 1)));
+  EXPECT_EQ(sum, 2 * (large + 1));
+}
+
+TEST(MetricReducerTest, CountsMustBeIntegersOfOneShape) {
+  const auto reducer =
+      ReduceCounts([](const at::Tensor&) { return ReducedValues{}; })();
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [&] { reducer->Add(at::tensor({1.f, 2.f}), 1); }),
+              HasSubstr("is of type Float; it must be of integers"));
+  reducer->Add(at::tensor({1, 2}), 1);
+  EXPECT_THAT(
+      ErrorOf<c10::ValueError>([&] { reducer->Add(at::tensor({1}), 1); }),
+      HasSubstr("has the shape [1], the first one's was [2]"));
+}
+
+TEST(MetricReducerTest, MissingFunctionIsAnError) {
   EXPECT_THROW(ReduceWith(nullptr), c10::ValueError);
+  EXPECT_THROW(ReduceToValues(nullptr), c10::ValueError);
+  EXPECT_THROW(ReduceCounts(nullptr), c10::ValueError);
 }
 
 }  // namespace

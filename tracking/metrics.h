@@ -2,8 +2,8 @@
 // stay on their device until Read: adding one does not wait for it.
 //
 //   MetricMeans means;
-//   means.Add("loss", loss, /*weight=*/batch.size());
-//   const Metrics metrics = means.Read();
+//   means.Add("loss", loss, /*weight=*/8);
+//   const std::map<std::string, double> metrics = means.Read();
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRACKING_METRICS_H_
@@ -25,27 +25,28 @@ namespace trainyard {
 
 class MetricMeans final : public Stateful {
  public:
-  // REQUIRES: a scalar, and weight > 0. Throws, naming the metric, otherwise.
+  // Throws c10::ValueError, naming the metric, for a value that is not a scalar
+  // or a weight that is not positive.
   void Add(std::string_view name, const at::Tensor& value, double weight);
 
-  // For a batch that does not count: the name is known, as on the processes
-  // whose batch does.
+  // For a batch that does not count: makes the name known, as it is on the
+  // ranks whose batch counts.
   void AddNothing(std::string_view name) { Find(name); }
 
-  // The mean of every name so far, on this process.
+  // The mean of every name so far, on this rank.
   std::map<std::string, double> Read() const;
 
-  // The same over all processes, in one exchange. REQUIRES: the same names in
-  // the same order on each. Collective: all ranks must call it.
+  // The same over all ranks, in one exchange. REQUIRES: the same names in the
+  // same order on each. Collective: all ranks must call it.
   std::map<std::string, double> Read(Backend& backend) const;
 
   void Reset() { means_.clear(); }
-  // As Reset, but the names stay, each with nothing under it.
+  // Like Reset, but keeps the names.
   void Forget();
 
-  // The sums, so that a run can go on in the middle of an epoch.
+  // The sums, so that a run can be resumed in the middle of an epoch.
   State SaveState() const override;
-  // Those of all processes. Collective: all ranks must call it.
+  // The sums over all ranks. Collective: all ranks must call it.
   State SaveState(Backend& backend) const;
   void LoadState(const State& state) override;
 
@@ -53,12 +54,12 @@ class MetricMeans final : public Stateful {
   struct Mean {
     std::string name;
     double sum = 0;        // of values on the CPU
-    DeviceSum device_sum;  // of the others
+    DeviceSum device_sum;  // of values on other devices
     double weight = 0;
   };
   Mean& Find(std::string_view name);
   static double SumOf(const Mean& mean);
-  // Sum and weight of each metric over all processes.
+  // Sum and weight of each metric over all ranks.
   std::vector<double> AllSums(Backend& backend) const;
 
   std::vector<Mean> means_;

@@ -15,6 +15,14 @@ using ::testing::Pair;
 
 at::Tensor Scalar(double value) { return at::full({}, value); }
 
+TEST(MetricMeansTest, HeaderExample) {
+  const at::Tensor loss = Scalar(2);
+  MetricMeans means;
+  means.Add("loss", loss, /*weight=*/8);
+  const std::map<std::string, double> metrics = means.Read();
+  EXPECT_THAT(metrics, ElementsAre(Pair("loss", 2)));
+}
+
 TEST(MetricMeansTest, MeansAreWeighted) {
   MetricMeans means;
   means.Add("loss", Scalar(1), 3);
@@ -41,21 +49,21 @@ TEST(MetricMeansTest, ManySmallValuesDoNotLoseDigits) {
   EXPECT_NEAR(means.Read().at("x"), 0.1F, 1e-12);
 }
 
-TEST(MetricMeansTest, ValuesOfAGraphAreOnlyRead) {
+TEST(MetricMeansTest, ValuesWithGradientsAreOnlyRead) {
   const at::Tensor w = Scalar(2).requires_grad_();
   MetricMeans means;
   means.Add("loss", w.mul(3), 1);
   EXPECT_THAT(means.Read(), ElementsAre(Pair("loss", 6)));
 }
 
-TEST(MetricMeansTest, ResetForgetsAll) {
+TEST(MetricMeansTest, ResetRemovesEverything) {
   MetricMeans means;
   means.Add("loss", Scalar(1), 3);
   means.Reset();
   EXPECT_THAT(means.Read(), IsEmpty());
 }
 
-TEST(MetricMeansTest, RefusesWhatIsNoMean) {
+TEST(MetricMeansTest, InvalidValuesAreErrors) {
   MetricMeans means;
   try {
     means.Add("loss", at::zeros({2, 3}), 1);

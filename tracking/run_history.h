@@ -1,10 +1,10 @@
-// RunHistory is what a run has measured: for each metric its values in order,
+// RunHistory holds what a run has measured: the values of each metric in order,
 // one per epoch.
 //
 //   InMemoryRunHistory history;
 //   history.Update("train_loss", 0.7);
-//   history.Latest("train_loss");      // 0.7
-//   history.current_epoch();           // 1, as people count
+//   history.Latest("train_loss");  // 0.7
+//   history.current_epoch();       // 1: epochs count from 1
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRACKING_RUN_HISTORY_H_
@@ -23,27 +23,25 @@ class RunHistory {
  public:
   virtual ~RunHistory() = default;
 
-  // The epoch under way, counted from 1.
+  // The current epoch, counted from 1.
   virtual int64_t current_epoch() const = 0;
   virtual void IncrementEpoch() = 0;
 
   // Adds a value under the current prefix + `name`.
   virtual void Update(const std::string& name, double value) = 0;
 
-  // Put before the name of every later Update, e.g. "ema_".
+  // Prepended to the name of every later Update, e.g. "ema_".
   virtual void set_prefix(std::string prefix) = 0;
   virtual const std::string& prefix() const = 0;
 
-  // All names, prefix included, in name order.
+  // All names with their prefix, in alphabetical order.
   virtual std::vector<std::string> Names() const = 0;
-  // All values of a metric, oldest first; none for a name that was never
-  // updated.
+  // All values of a metric, oldest first. Empty for an unknown name.
   virtual std::vector<double> Values(const std::string& name) const = 0;
-  // Throws std::out_of_range, which lists the known names, if there is no such
-  // metric.
+  // Throws std::out_of_range, listing the known names, for an unknown one.
   virtual double Latest(const std::string& name) const = 0;
 
-  // Forgets values and epochs; the prefix stays.
+  // Removes all values and returns to epoch 1. Keeps the prefix.
   virtual void Reset() = 0;
 
   // What a checkpoint saves of it. Null: nothing.
@@ -62,8 +60,8 @@ class InMemoryRunHistory final : public RunHistory, public Stateful {
   double Latest(const std::string& name) const override;
   void Reset() override;
 
+  // Epoch and values, without the prefix: whoever set it sets it again.
   Stateful* state() override { return this; }
-  // Epoch and values; the prefix is whoever set it to restore.
   State SaveState() const override;
   void LoadState(const State& state) override;
 

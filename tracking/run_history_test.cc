@@ -14,6 +14,8 @@ using ::testing::IsEmpty;
 TEST(InMemoryRunHistoryTest, HeaderExample) {
   InMemoryRunHistory history;
   history.Update("train_loss", 0.7);
+  history.Latest("train_loss");
+  history.current_epoch();
   EXPECT_EQ(history.Latest("train_loss"), 0.7);
   EXPECT_EQ(history.current_epoch(), 1);
 }
@@ -28,7 +30,7 @@ TEST(InMemoryRunHistoryTest, KeepsValuesInOrderAndNamesSorted) {
   EXPECT_EQ(history.Latest("loss"), 2);
 }
 
-TEST(InMemoryRunHistoryTest, PrefixIsPutBeforeLaterUpdatesOnly) {
+TEST(InMemoryRunHistoryTest, PrefixAppliesToLaterUpdatesOnly) {
   InMemoryRunHistory history;
   history.Update("loss", 3);
   history.set_prefix("ema_");
@@ -53,7 +55,7 @@ TEST(InMemoryRunHistoryTest, UnknownMetricNamesTheKnownOnes) {
   }
 }
 
-TEST(InMemoryRunHistoryTest, ResetForgetsAllButThePrefix) {
+TEST(InMemoryRunHistoryTest, ResetKeepsOnlyThePrefix) {
   InMemoryRunHistory history;
   history.set_prefix("a_");
   history.Update("loss", 3);
@@ -65,7 +67,7 @@ TEST(InMemoryRunHistoryTest, ResetForgetsAllButThePrefix) {
   EXPECT_EQ(history.prefix(), "a_");
 }
 
-TEST(RunHistoryTest, GoesOnFromASavedState) {
+TEST(RunHistoryTest, ResumesFromASavedState) {
   InMemoryRunHistory before, after;
   before.Update("loss", 2);
   before.IncrementEpoch();

@@ -66,11 +66,7 @@ std::string ToJson(const RunInfo& info) {
 }
 
 absl::Status WriteRunInfo(const RunInfo& info, const std::string& path) {
-  const std::string json = ToJson(info);
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, json.size());
-  if (!file.ok()) return file.status();
-  const absl::Status appended = file->Append(json.data(), json.size());
-  return appended.ok() ? file->Commit() : appended;
+  return WriteFileAtomically(path, ToJson(info));
 }
 
 }  // namespace trainyard

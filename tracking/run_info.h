@@ -1,9 +1,9 @@
-// RunInfo is what is known of a run when it starts: who runs it where, with
-// what configuration. The report shows it.
+// RunInfo describes a run at its start: command, configuration, machine. The
+// report shows it.
 //
 //   RunInfo info = RunInfoOfThisProcess();
 //   info.config = {{"epochs", "5"}};
-//   const absl::Status written = WriteRunInfo(info, "/tmp/run/run.json");
+//   const absl::Status written = WriteRunInfo(info, path);
 //
 // Free of libtorch. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_RUN_INFO_H_
@@ -23,12 +23,12 @@ struct RunInfo {
 
   // Seconds since 1970.
   double started = 0;
-  // The update it goes on from; 0: it is new.
+  // The update that the run was resumed at; 0 for a new run.
   int64_t resumed_at = 0;
   std::string command;
   Pairs config;
   Pairs environment;
-  // A Markdown table of who runs when, as CallbackHandler::Describe gives.
+  // A Markdown table of callbacks and their hooks: CallbackHandler::Describe.
   std::string hooks;
 };
 
@@ -37,7 +37,7 @@ RunInfo RunInfoOfThisProcess();
 
 std::string ToJson(const RunInfo& info);
 
-// Writes it as a whole or not at all.
+// Writes the file atomically: completely or not at all.
 absl::Status WriteRunInfo(const RunInfo& info, const std::string& path);
 
 }  // namespace trainyard

@@ -18,7 +18,8 @@ TEST(RunInfoTest, HeaderExample) {
   RunInfo info = RunInfoOfThisProcess();
   info.config = {{"epochs", "5"}};
   const std::string path = ::testing::TempDir() + "/run.json";
-  ASSERT_TRUE(WriteRunInfo(info, path).ok());
+  const absl::Status written = WriteRunInfo(info, path);
+  ASSERT_TRUE(written.ok()) << written;
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
             ToJson(info));

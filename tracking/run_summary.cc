@@ -36,11 +36,7 @@ std::string ToJson(const RunSummary& summary) {
 
 absl::Status WriteRunSummary(const RunSummary& summary,
                              const std::string& path) {
-  const std::string json = ToJson(summary);
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, json.size());
-  if (!file.ok()) return file.status();
-  const absl::Status appended = file->Append(json.data(), json.size());
-  return appended.ok() ? file->Commit() : appended;
+  return WriteFileAtomically(path, ToJson(summary));
 }
 
 }  // namespace trainyard

@@ -1,8 +1,8 @@
-// RunSummary is what a run came to, in a dozen numbers: for scripts that
+// RunSummary is the result of a run in a dozen numbers, for scripts that
 // compare runs.
 //
-//   const absl::Status written =
-//       WriteRunSummary(summary, "/tmp/run/summary.json");
+//   const RunSummary summary{.epochs = 2, .metrics = {{"eval_loss", 0.5}}};
+//   const absl::Status written = WriteRunSummary(summary, path);
 //
 // Free of libtorch. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_RUN_SUMMARY_H_
@@ -25,16 +25,16 @@ struct RunSummary {
   // The whole run, and samples per second of training alone.
   double seconds = 0;
   double samples_per_second = 0;
-  // Of model and optimizer: equal for runs that came to the same weights.
+  // Of model and optimizer: equal for runs with the same final weights.
   uint32_t state_crc32c = 0;
 };
 
-// One flat JSON object, one line per number. A number that is not finite is
-// null, as JSON asks.
+// One flat JSON object, one line per number. A number that is not finite
+// becomes null, because JSON has none.
 std::string ToJson(const RunSummary& summary);
 
-// Writes it as a whole or not at all: an earlier file stays until the new one
-// is complete.
+// Writes the file atomically: an earlier file stays until the new one is
+// complete.
 absl::Status WriteRunSummary(const RunSummary& summary,
                              const std::string& path);
 

@@ -34,6 +34,13 @@ constexpr char kJson[] = R"({
 }
 )";
 
+TEST(RunSummaryTest, HeaderExample) {
+  const std::string path = ::testing::TempDir() + "/example.json";
+  const RunSummary summary{.epochs = 2, .metrics = {{"eval_loss", 0.5}}};
+  const absl::Status written = WriteRunSummary(summary, path);
+  EXPECT_TRUE(written.ok()) << written;
+}
+
 TEST(RunSummaryTest, IsOneFlatJsonObject) {
   EXPECT_EQ(ToJson(Summary()), kJson);
 }
@@ -56,7 +63,7 @@ TEST(RunSummaryTest, WritesTheFileAndNothingElse) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
 
-TEST(RunSummaryTest, SaysWhatCannotBeWritten) {
+TEST(RunSummaryTest, ErrorNamesTheFile) {
   const absl::Status status =
       WriteRunSummary(Summary(), "/no/such/folder/summary.json");
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);

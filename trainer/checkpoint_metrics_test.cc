@@ -48,7 +48,7 @@ TEST_F(CheckpointMetricsTest, AreThoseOfTheWeightsThatAreSaved) {
   rig.trainer().Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
     measured[e.clock.updates()] = e.metrics.at("eval_loss");
   }));
-  rig.trainer().Train(Options({.last = 0}));
+  rig.trainer().Train(Options({.last = std::nullopt}));
   int with_metrics = 0;
   for (const StepInfo& step : Steps()) {
     if (measured.contains(step.step)) {

@@ -29,8 +29,8 @@ using ::testing::HasSubstr;
 constexpr std::chrono::seconds kTimeout(4);
 
 Backend& Ddp() {
-  static const std::unique_ptr<Backend> backend =
-      MakeBackend("ddp", {.timeout = kTimeout});
+  static const std::unique_ptr<Backend> backend = MakeBackend(
+      "ddp", {.device = at::Device(TestDevice()), .timeout = kTimeout});
   return *backend;
 }
 

@@ -1,7 +1,9 @@
-// OrThrow is the bridge from a status to an exception, for programs: the
-// status's message becomes the exception's, which Main prints.
+// OrThrow turns an error status into an exception that keeps its code, for
+// programs and for code that reports errors by exceptions.
 //
 //   const at::Tensor images = OrThrow(ReadIdxFile(path));
+//
+// Thread-safe.
 #ifndef TRAINYARD_TRAINER_OR_THROW_H_
 #define TRAINYARD_TRAINER_OR_THROW_H_
 
@@ -14,10 +16,25 @@
 
 namespace trainyard {
 
+class StatusError : public std::runtime_error {
+ public:
+  // REQUIRES: not OK.
+  explicit StatusError(const absl::Status& status)
+      : std::runtime_error(std::string(status.message())),
+        code_(status.code()) {}
+
+  absl::StatusCode code() const { return code_; }
+
+ private:
+  absl::StatusCode code_;
+};
+
+// Throws StatusError, with the message of the status, unless it is OK.
 inline void OrThrow(const absl::Status& status) {
-  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+  if (!status.ok()) throw StatusError(status);
 }
 
+// Returns the value, or throws as above.
 template <class T>
 T OrThrow(absl::StatusOr<T> value) {
   OrThrow(value.status());

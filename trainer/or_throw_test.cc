@@ -7,19 +7,20 @@
 namespace trainyard {
 namespace {
 
-TEST(OrThrowTest, GivesTheValue) {
+TEST(OrThrowTest, ReturnsTheValue) {
   EXPECT_EQ(
       *OrThrow(absl::StatusOr<std::unique_ptr<int>>(std::make_unique<int>(7))),
       7);
   EXPECT_NO_THROW(OrThrow(absl::OkStatus()));
 }
 
-TEST(OrThrowTest, ThrowsTheMessageAlone) {
+TEST(OrThrowTest, KeepsMessageAndCode) {
   try {
     OrThrow(absl::StatusOr<int>(absl::NotFoundError("no such file")));
-    FAIL() << "an error had a value";
-  } catch (const std::runtime_error& e) {
+    FAIL() << "did not throw";
+  } catch (const StatusError& e) {
     EXPECT_STREQ(e.what(), "no such file");
+    EXPECT_EQ(e.code(), absl::StatusCode::kNotFound);
   }
 }
 

@@ -203,7 +203,7 @@ TEST_F(ResumeTest, GoesOnFromEveryCheckpointWithEveryReport) {
   TrainOptions options = Options();
   options.report = Every(Batches(2));
   options.checkpoint.every = Every(Batches(1));
-  options.checkpoint.keep.last = 0;
+  options.checkpoint.keep.last = std::nullopt;
   const Outcome straight = Train(options);
   for (int64_t step = 1; step < 15; ++step) {
     for (int64_t later = step + 1; later <= 15; ++later) {

@@ -28,7 +28,7 @@ Backend& Ddp() {
     setenv("LOCAL_RANK", std::to_string(TestRank() % 2).c_str(), 1);
     setenv("LOCAL_WORLD_SIZE", "2", 1);
     setenv("GLOO_SOCKET_IFNAME", "lo", 1);
-    return MakeBackend("ddp");
+    return MakeBackend("ddp", {.device = at::Device(TestDevice())});
   }();
   return *backend;
 }
@@ -89,7 +89,7 @@ class SavePerNodeTest : public ::testing::Test {
 
 TEST_F(SavePerNodeTest, WithoutItFoldersThatAreNotSharedAreRefused) {
   const std::string message = Train(Options(false), &Ddp()).second;
-  EXPECT_THAT(message, HasSubstr("does not see the folder of process 0"));
+  EXPECT_THAT(message, HasSubstr("does not see the folder of rank 0"));
   EXPECT_THAT(message, HasSubstr("save_per_node"));
 }
 
@@ -129,7 +129,7 @@ TEST_F(SavePerNodeTest, ANodeWithoutCheckpointsIsNamed) {
   if (TestRank() == 2) std::filesystem::remove_all(Folder(1));
   Ddp().collectives().Barrier();
   EXPECT_THAT(Train(Options(true), &Ddp()).second,
-              HasSubstr("there is no checkpoint on the node of process 2"));
+              HasSubstr("there is no checkpoint on the node of rank 2"));
 }
 
 // All processes, and one alone, resume from what the second node saved.

@@ -8,16 +8,21 @@
 namespace trainyard {
 namespace {
 
-// The run's length in what the schedule counts.
-RunLength Counted(const RunLength& run, StepOn on) {
+// The run's length in steps of the schedule.
+RunLength Counted(const RunLength& run, const FieldSchedule& schedule) {
   RunLength counted = run;
-  if (on == StepOn::kBatch) {
+  if (schedule.step_on == StepOn::kBatch) {
     counted.updates_per_epoch = run.batches_per_epoch;
     counted.total_updates = run.num_epochs * run.batches_per_epoch;
-  } else if (on == StepOn::kEpoch) {
+  } else if (schedule.step_on == StepOn::kEpoch) {
     counted.updates_per_epoch = 1;
     counted.total_updates = run.num_epochs;
   }
+  const int64_t frequency = schedule.frequency;
+  // 0: unknown, so that a schedule with a length in epochs refuses the run.
+  const bool whole = counted.updates_per_epoch % frequency == 0;
+  counted.updates_per_epoch = whole ? counted.updates_per_epoch / frequency : 0;
+  counted.total_updates = (counted.total_updates + frequency - 1) / frequency;
   return counted;
 }
 
@@ -38,13 +43,17 @@ void ScheduleSet::Add(const FieldSchedule& schedule, Optimizer& optimizer,
     TORCH_CHECK_VALUE(other.name != name, "Train: \"", name,
                       "\" has two schedules; compose them into one");
   }
+  TORCH_CHECK_VALUE(schedule.frequency >= 1, "Train: the schedule of \"", name,
+                    "\" has the frequency ", schedule.frequency,
+                    "; it must be at least 1");
   Entry entry{
       .name = name,
       .optimizer = &optimizer,
       .step_on = schedule.step_on,
       .metric = schedule.metric,
       .field = ScheduledField(optimizer, schedule.field, schedule.schedule,
-                              Counted(run, schedule.step_on))};
+                              Counted(run, schedule)),
+      .frequency = schedule.frequency};
   entry.metric_schedules = entry.field.MetricSchedules();
   entry.field.Apply(0);
   entries_.push_back(std::move(entry));
@@ -54,7 +63,7 @@ void ScheduleSet::Step(StepOn on, const Optimizer* optimizer) {
   for (Entry& entry : entries_) {
     if (entry.step_on != on) continue;
     if (optimizer != nullptr && entry.optimizer != optimizer) continue;
-    entry.field.Apply(++entry.count);
+    if (++entry.count % entry.frequency == 0) entry.Apply();
   }
 }
 
@@ -78,7 +87,7 @@ void ScheduleSet::Observe(const Metrics& metrics) {
     for (MetricSchedule* schedule : entry.metric_schedules) {
       schedule->Observe(found->second);
     }
-    entry.field.Apply(entry.count);
+    entry.Apply();
   }
 }
 
@@ -115,7 +124,7 @@ void ScheduleSet::LoadState(const State& state) {
       entry.metric_schedules[group]->LoadState(inner);
     }
     entry.count = state.Get<int64_t>(entry.name);
-    entry.field.Apply(entry.count);
+    entry.Apply();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schedulers/cosine.h"
 #include "schedulers/linear.h"
 #include "schedulers/plateau.h"
 #include "tools/testing/error_of.h"
@@ -12,6 +13,7 @@
 namespace trainyard {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Halves the value with everything it counts.
@@ -44,7 +46,54 @@ class ScheduleSetTest : public ::testing::Test {
   ScheduleSet set_;
 };
 
-TEST_F(ScheduleSetTest, EachMovesWithWhatItCounts) {
+TEST_F(ScheduleSetTest, HeaderExample) {
+  AdamW& optimizer = optimizer_;
+  const RunLength& run = run_;
+  ScheduleSet schedules;
+  schedules.Add({"lr", Cosine()}, optimizer, run);
+  schedules.Add({.field = "weight_decay",
+                 .schedule = Linear(),
+                 .step_on = StepOn::kBatch,
+                 .frequency = 10},
+                optimizer, run);
+  schedules.Step(StepOn::kUpdate, &optimizer);
+  EXPECT_LT(lr_, 8);
+}
+
+TEST_F(ScheduleSetTest, StepsEveryNthOfWhatItCounts) {
+  set_.Add({.schedule = Halve(), .frequency = 3}, optimizer_, run_);
+  std::vector<double> rates;
+  for (int update = 0; update < 7; ++update) {
+    rates.push_back(lr_);
+    set_.Step(StepOn::kUpdate, &optimizer_);
+  }
+  EXPECT_THAT(rates, ElementsAre(8, 8, 8, 4, 4, 4, 2));
+}
+
+// Saved between two steps: the count since the last one comes back too.
+TEST_F(ScheduleSetTest, FrequencySurvivesACheckpoint) {
+  const FieldSchedule schedule{.schedule = Halve(), .frequency = 3};
+  set_.Add(schedule, optimizer_, run_);
+  for (int i = 0; i < 5; ++i) set_.Step(StepOn::kUpdate, &optimizer_);
+  const State state = set_.SaveState();
+  set_.Restore();
+  ScheduleSet resumed;
+  resumed.Add(schedule, optimizer_, run_);
+  resumed.LoadState(state);
+  EXPECT_EQ(lr_, 4);
+  resumed.Step(StepOn::kUpdate, &optimizer_);
+  EXPECT_EQ(lr_, 2);
+}
+
+TEST_F(ScheduleSetTest, FrequencyMustBePositive) {
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
+                set_.Add({.schedule = Halve(), .frequency = 0}, optimizer_,
+                         run_);
+              }),
+              HasSubstr("schedule of \"lr\" has the frequency 0"));
+}
+
+TEST_F(ScheduleSetTest, EachStepsWithWhatItCounts) {
   set_.Add({"lr", Halve(), "", StepOn::kUpdate}, optimizer_, run_);
   set_.Add({"weight_decay", Halve(), "", StepOn::kEpoch}, optimizer_, run_);
   set_.Add({"beta1", Halve(), "", StepOn::kBatch}, optimizer_, run_);
@@ -68,7 +117,7 @@ TEST_F(ScheduleSetTest, EachMovesWithWhatItCounts) {
   EXPECT_EQ(optimizer_.Field(0, "beta1"), beta1);
 }
 
-TEST_F(ScheduleSetTest, AnUpdateMovesTheSchedulesOfItsOwnOptimizer) {
+TEST_F(ScheduleSetTest, UpdateStepsTheSchedulesOfItsOwnOptimizer) {
   set_.Add({"lr", Halve(), "one"}, optimizer_, run_);
   set_.Add({"lr", Halve(), "other"}, other_, run_);
   set_.Step(StepOn::kUpdate, &other_);
@@ -76,18 +125,17 @@ TEST_F(ScheduleSetTest, AnUpdateMovesTheSchedulesOfItsOwnOptimizer) {
   EXPECT_EQ(other_lr_, 4);
 }
 
-// Lengths are in what the schedule counts: each of these falls to 0 over the
-// whole run.
-TEST_F(ScheduleSetTest, ARunIsAsLongAsWhatItCounts) {
-  const auto length = [&](StepOn on) {
+TEST_F(ScheduleSetTest, FactoryGetsTheLengthOfTheRunInSteps) {
+  const auto length = [&](StepOn on, int64_t frequency = 1) {
     RunLength seen;
     ScheduleSet set;
-    set.Add({"lr",
-             [&](const RunLength& run) {
-               seen = run;
-               return std::make_unique<Halving>();
-             },
-             "", on},
+    set.Add({.schedule =
+                 [&](const RunLength& run) {
+                   seen = run;
+                   return std::make_unique<Halving>();
+                 },
+             .step_on = on,
+             .frequency = frequency},
             optimizer_, run_);
     set.Restore();
     return std::vector<int64_t>{seen.num_epochs, seen.updates_per_epoch,
@@ -97,20 +145,40 @@ TEST_F(ScheduleSetTest, ARunIsAsLongAsWhatItCounts) {
   EXPECT_EQ(length(StepOn::kBatch), (std::vector<int64_t>{3, 20, 60}));
   EXPECT_EQ(length(StepOn::kEpoch), (std::vector<int64_t>{3, 1, 3}));
   EXPECT_EQ(length(StepOn::kRequest), (std::vector<int64_t>{3, 10, 30}));
+  EXPECT_EQ(length(StepOn::kUpdate, 5), (std::vector<int64_t>{3, 2, 6}));
+  // 60 batches are 8 steps, and an epoch is not a whole number of them.
+  EXPECT_EQ(length(StepOn::kBatch, 8), (std::vector<int64_t>{3, 0, 8}));
+  EXPECT_THAT(ErrorOf([&] {
+                set_.Add(
+                    {.schedule = Linear({.length = Epochs(1)}), .frequency = 3},
+                    optimizer_, run_);
+              }),
+              HasSubstr("the run does not know its updates per epoch"));
 }
 
-// What is known only when the run starts is there to calculate with.
+// What is known only when the run starts is there to calculate with: here a
+// fall to 13 / 26 of the rate over 16 of the 30 updates.
 TEST_F(ScheduleSetTest, AFactoryCalculatesWithTheLengthsOfTheRun) {
   const auto schedule = [](const RunLength& run) {
     const double updates = run.num_epochs * run.updates_per_epoch * 0.5 + 1;
     const double loaders = run.batches_per_epoch - run.eval_batches;
-    return Linear({.end_ratio = loaders / 13, .length = Updates(updates)})(run);
+    return Linear({.start_ratio = 1,
+                   .end_ratio = loaders / 26,
+                   .length = Updates(updates)})(run);
   };
   set_.Add({"lr", schedule}, optimizer_, run_);
   EXPECT_EQ(lr_, 8);
+  for (int update = 0; update < 15; ++update) {
+    set_.Step(StepOn::kUpdate, &optimizer_);
+  }
+  EXPECT_EQ(lr_, 8 - 4 * 15 / 16.0);
+  set_.Step(StepOn::kUpdate, &optimizer_);
+  EXPECT_EQ(lr_, 4);
+  set_.Step(StepOn::kUpdate, &optimizer_);
+  EXPECT_EQ(lr_, 4);
 }
 
-TEST_F(ScheduleSetTest, ShowsAMetricToThoseWhoWatchOne) {
+TEST_F(ScheduleSetTest, GivesMetricSchedulesTheirMetric) {
   set_.Add({.schedule = OnPlateau({.factor = 0.5, .patience = 0})}, optimizer_,
            run_);
   EXPECT_TRUE(set_.has_metric_schedules());
@@ -124,7 +192,7 @@ TEST_F(ScheduleSetTest, ShowsAMetricToThoseWhoWatchOne) {
                 "not measured; there is rare_loss"));
 }
 
-TEST_F(ScheduleSetTest, GoesOnFromASavedState) {
+TEST_F(ScheduleSetTest, ResumesFromASavedState) {
   const auto fill = [&](ScheduleSet& set) {
     set.Add({.schedule = OnPlateau({.factor = 0.5, .patience = 0})}, optimizer_,
             run_);

@@ -13,20 +13,17 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "trainer/data/batch.h"
 #include "trainer/losses.h"
+#include "trainer/supervised_metric.h"
 #include "trainer/task.h"
 
 namespace trainyard {
 
-using NamedMetrics = std::vector<std::pair<std::string, OutputsAndTarget>>;
-
 template <class Model>
-class SupervisedTask final : public TaskOf<Example> {
+class SupervisedTask : public TaskOf<Example> {
  public:
   SupervisedTask(Model model, OutputsAndTarget loss, NamedMetrics metrics)
       : model_(std::move(model)),
@@ -44,7 +41,7 @@ class SupervisedTask final : public TaskOf<Example> {
   StepOutput TrainStep(const Example& batch, StepContext& step) override {
     const at::Tensor outputs = model_->forward(batch.input);
     step.ForwardDone(outputs);
-    return {.loss = loss_(outputs, batch.target)};
+    return {.loss = TrainLoss(batch, outputs)};
   }
 
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
@@ -52,12 +49,20 @@ class SupervisedTask final : public TaskOf<Example> {
     step.ForwardDone(outputs);
     StepOutput output{.loss = loss_(outputs, batch.target)};
     for (const auto& [name, metric] : metrics_)
-      output.metrics.emplace_back(name, metric(outputs, batch.target));
+      output.metrics.emplace_back(name, metric.of_batch(outputs, batch.target));
     output.outputs = outputs;
     return output;
   }
 
+  MetricReducers EvalReducers() const override { return ReducersOf(metrics_); }
+
  private:
+  // The loss of a training batch; evaluation always uses `loss`.
+  virtual at::Tensor TrainLoss(const Example& batch,
+                               const at::Tensor& outputs) const {
+    return loss_(outputs, batch.target);
+  }
+
   Model model_;
   OutputsAndTarget loss_;
   NamedMetrics metrics_;

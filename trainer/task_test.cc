@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -170,6 +171,24 @@ TEST(TaskTest, EveryMethodComesBeforeTheCallbacksOfItsEvent) {
                        "EvalStart", "EvalStep", "EvalStepEnd", "task:EvalEnd",
                        "EvalEnd", "task:EpochEnd", "EpochEnd", "task:RunEnd",
                        "RunEnd"));
+}
+
+// In every epoch the same loader starts again.
+TEST(TaskTest, TheLoadersAreAskedForOncePerRun) {
+  Log log;
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(std::make_unique<LoggingTask>(log), *backend);
+  const TrainOptions options{.data = LinePoints(8),
+                             .eval_data = LinePoints(4),
+                             .evaluate = Every(Batches(1)),
+                             .num_epochs = 3,
+                             .per_device_batch_size = 4};
+  for (const int64_t runs : {1, 2}) {
+    trainer.Train(options);
+    EXPECT_EQ(std::count(log.begin(), log.end(), "TrainLoader"), runs);
+    EXPECT_EQ(std::count(log.begin(), log.end(), "EvalLoader"), runs);
+    EXPECT_EQ(std::count(log.begin(), log.end(), "TrainStep"), 6 * runs);
+  }
 }
 
 // Two models, two optimizers; each has schedules of its own.

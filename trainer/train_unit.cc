@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -105,7 +107,13 @@ Points Seconds(std::vector<double> points) {
   return {TrainUnit::kSeconds, std::move(points)};
 }
 
+bool Period::uses_seconds() const {
+  return when_ != nullptr ||
+         (every_.amount > 0 ? every_.unit : at_.unit) == TrainUnit::kSeconds;
+}
+
 bool Period::Due(const Progress& previous, const Progress& current) const {
+  if (when_ != nullptr) return current != previous && (*when_)(current);
   if (every_.amount > 0) {
     const double before =
         std::floor(AmountOf(previous, every_.unit) / every_.amount);
@@ -138,6 +146,17 @@ Period At(Points points) {
   }
   Period period;
   period.at_ = std::move(points);
+  return period;
+}
+
+Period When(std::function<bool(const Progress& now)> due) {
+  if (due == nullptr) {
+    throw std::invalid_argument("When: there is no function");
+  }
+  Period period;
+  period.when_ =
+      std::make_shared<const std::function<bool(const Progress& now)>>(
+          std::move(due));
   return period;
 }
 
@@ -199,6 +218,7 @@ std::string ToString(const Points& points) {
 
 std::string ToString(const Period& period) {
   if (period.never()) return "never";
+  if (period.when_ != nullptr) return "when a function says so";
   if (period.every_.amount > 0) return "every " + ToString(period.every_);
   return "at " + ToString(period.at_);
 }

@@ -1,20 +1,25 @@
 // The one clock of periods and lengths: how far a run has come (Progress), how
 // long something lasts (Duration) and when something is due (Period).
 //
-//   Period save = Every(Epochs(1)), look = At(Batches({1, 5, 10}));
-//   if (look.Due(previous, current)) Print(...);  // progress then and now
-//   trainer.Train({.schedule = Cosine({.warmup = Epochs(0.5)}), ...});
+//   const Period save = Every(Epochs(1)), look = At(Batches({1, 5, 10}));
+//   const Period evaluate = When([](const Progress& now) {
+//     return std::has_single_bit(static_cast<uint64_t>(now.updates));
+//   });
+//   const Progress previous{.batches = 4}, current{.batches = 5};
+//   look.Due(previous, current);  // true
 //
-// A period is due when progress crosses one of its points, so that it may be
-// asked after every batch or after every tenth, and nothing has to be saved
-// with a checkpoint: the answer depends on the two points of progress only.
+// A period is due when progress crosses one of its points. The answer depends
+// on the two points of progress only, so nothing has to be saved with a
+// checkpoint, and a period may be asked after every batch or after every tenth.
 //
 // Thread-safe: value types.
 #ifndef TRAINYARD_TRAINER_TRAIN_UNIT_H_
 #define TRAINYARD_TRAINER_TRAIN_UNIT_H_
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -100,20 +105,30 @@ class Period {
   // last batch only.
   bool Due(const Progress& previous, const Progress& current) const;
 
-  bool never() const { return every_.amount == 0 && at_.amounts.empty(); }
+  bool never() const {
+    return every_.amount == 0 && at_.amounts.empty() && when_ == nullptr;
+  }
 
-  // What it counts; means nothing for one that is never due.
+  // What it counts; means nothing for one that is never due or a function.
   TrainUnit unit() const { return every_.amount > 0 ? every_.unit : at_.unit; }
 
+  // Whether the answer can depend on seconds: on those of a unit, or on those
+  // that a function of When reads. Several ranks must agree on them first.
+  bool uses_seconds() const;
+
+  // Functions are equal if one period is a copy of the other.
   friend bool operator==(const Period&, const Period&) = default;
 
  private:
   friend Period Every(Duration length);
   friend Period At(Points points);
+  friend Period When(std::function<bool(const Progress& now)> due);
   friend std::string ToString(const Period& period);
 
   Duration every_;  // zero: not repeated
   Points at_;
+  // Shared, so that copies can be compared. Null: not a function.
+  std::shared_ptr<const std::function<bool(const Progress& now)>> when_;
 };
 
 // Due at every multiple of `length`. Throws std::invalid_argument when that is
@@ -124,6 +139,13 @@ Period Every(Duration length);
 // not whole.
 Period At(Points points);
 
+// Due wherever the function of the progress so far returns true. It is asked
+// once after every batch, and once more when the batch completed an epoch; a
+// run that is resumed asks it only about what comes after the checkpoint.
+// REQUIRES: it returns the same on all ranks and when asked again. Throws
+// std::invalid_argument for an empty function.
+Period When(std::function<bool(const Progress& now)> due);
+
 // The count of `unit` in `progress`.
 double AmountOf(const Progress& progress, TrainUnit unit);
 
@@ -131,7 +153,7 @@ double AmountOf(const Progress& progress, TrainUnit unit);
 bool Reached(const Progress& progress, Duration length);
 
 // "updates"; "100 batches", "1 epoch"; "every 2 epochs", "at batches 1, 5, 10",
-// "never".
+// "when a function says so", "never".
 std::string ToString(TrainUnit unit);
 std::string ToString(Duration duration);
 std::string ToString(const Points& points);

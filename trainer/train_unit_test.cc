@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -18,9 +19,15 @@ using ::testing::IsEmpty;
 
 TEST(TrainUnitTest, HeaderExample) {
   const Period save = Every(Epochs(1)), look = At(Batches({1, 5, 10}));
+  const Period evaluate = When([](const Progress& now) {
+    return std::has_single_bit(static_cast<uint64_t>(now.updates));
+  });
   const Progress previous{.batches = 4}, current{.batches = 5};
+  look.Due(previous, current);
   EXPECT_TRUE(look.Due(previous, current));
   EXPECT_FALSE(save.Due(previous, current));
+  EXPECT_FALSE(evaluate.Due(previous, current));
+  EXPECT_TRUE(evaluate.Due(previous, {.updates = 4}));
 }
 
 // The batches, of `count`, at which the period is due, with epochs of `epoch`
@@ -52,6 +59,39 @@ TEST(PeriodTest, EpochsAreDueAtTheirEndsOnly) {
   EXPECT_THAT(DueBatches(Every(Epochs(1)), 22), ElementsAre(7, 14, 21));
   EXPECT_THAT(DueBatches(Every(Epochs(2)), 22), ElementsAre(14));
   EXPECT_THAT(DueBatches(At(Epochs({1, 3})), 22), ElementsAre(7, 21));
+}
+
+TEST(PeriodTest, WhenIsDueWhereItsFunctionSays) {
+  int64_t asked = 0;
+  const Period period = When([&](const Progress& now) {
+    ++asked;
+    return now.batches % 5 == 2;
+  });
+  EXPECT_THAT(DueBatches(period, 20), ElementsAre(2, 7, 12, 17));
+  EXPECT_EQ(asked, 20);
+  EXPECT_FALSE(period.never());
+  EXPECT_EQ(ToString(period), "when a function says so");
+  // Without progress nothing is due, and the function is not asked.
+  const Progress here{.batches = 2};
+  EXPECT_FALSE(period.Due(here, here));
+  EXPECT_EQ(asked, 20);
+}
+
+TEST(PeriodTest, FunctionsAreEqualIfCopied) {
+  const auto always = [](const Progress&) { return true; };
+  const Period period = When(always), copy = period;
+  EXPECT_EQ(period, copy);
+  EXPECT_NE(period, When(always));
+  EXPECT_NE(period, Period());
+}
+
+TEST(PeriodTest, TellsWhetherSecondsMatter) {
+  EXPECT_TRUE(Every(Seconds(1)).uses_seconds());
+  EXPECT_TRUE(At(Seconds({1, 2})).uses_seconds());
+  EXPECT_TRUE(When([](const Progress&) { return true; }).uses_seconds());
+  EXPECT_FALSE(Every(Batches(1)).uses_seconds());
+  EXPECT_FALSE(At(Epochs({1})).uses_seconds());
+  EXPECT_FALSE(Period().uses_seconds());
 }
 
 TEST(PeriodTest, AtIsDueAtItsPointsInAnyOrder) {
@@ -161,7 +201,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"NoPoints", [] { Samples(std::vector<int64_t>()); },
                 "Samples: the list of points is empty"},
         BadCase{"NoPointsGiven", [] { At(Points()); },
-                "At: the list of points is empty"}),
+                "At: the list of points is empty"},
+        BadCase{"NoFunction", [] { When(nullptr); },
+                "When: there is no function"}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

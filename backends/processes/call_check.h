@@ -1,7 +1,9 @@
-// CallCheck lets the ranks compare what they are about to call, in one small
-// exchange of fixed size, before anything of another size is sent.
+// CallCheck compares the calls that the ranks are about to make, in one small
+// exchange of fixed size, before tensors of other sizes are sent. gloo itself
+// aborts the process when sizes differ.
 //
-//   const CallAnswers answers = check.Compare(call, place);
+//   CallCheck check(group);
+//   const CallAnswers answers = check.Compare({.kind = CallKind::kAny}, place);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_CALL_CHECK_H_
@@ -27,19 +29,19 @@ enum class CallKind : int64_t {
   kAny
 };
 
-// A call as the ranks compare it.
+// What the ranks compare of a call.
 struct Call {
   CallKind kind = CallKind::kBarrier;
-  // The operation, the rank that sends; must be equal.
+  // The operation, or the rank that sends. Must be equal on all ranks.
   int64_t argument = 0;
-  // What the tensor is like, if there is one; must be equal but for the rows of
-  // an AllGather.
+  // Its type, device and shape must be equal on all ranks, except the number of
+  // rows in an AllGather. May be undefined.
   at::Tensor tensor = {};
-  // Carried along; may differ.
+  // Sent along; may differ.
   int64_t value = 0;
 };
 
-// What every rank sent, by rank.
+// What the ranks sent, in rank order.
 struct CallAnswers {
   std::vector<int64_t> rows;
   std::vector<int64_t> values;
@@ -50,14 +52,14 @@ class CallCheck {
   // Borrows the group.
   explicit CallCheck(ProcessGroup& group);
 
-  // Throws c10::ValueError on all ranks if the calls do not fit. Collective:
-  // all ranks must call it.
+  // Throws c10::ValueError on all ranks if the calls do not match, with the
+  // call and the place of each rank. Collective.
   CallAnswers Compare(const Call& call, const Collectives::Place& place);
 
  private:
   [[noreturn]] void ThrowDifference(const Call& call,
                                     const Collectives::Place& place);
-  // Every rank's `mine`, a row each.
+  // Returns the `mine` of all ranks, a row each.
   at::Tensor Exchange(const at::Tensor& mine, const char* what);
 
   ProcessGroup& group_;

@@ -1,14 +1,14 @@
-// Gather puts the rows of all processes together, in rank order: predictions of
-// a distributed evaluation, say.
+// Gather concatenates the rows of all ranks in rank order, for example the
+// predictions of a distributed evaluation.
 //
 //   const at::Tensor all = Gather(collectives, predictions);
 //
-// Processes may have different numbers of rows: no padding is needed. Whoever
-// pads all the same names the value, and gets back what is not padding:
+// Ranks may have different numbers of rows: no padding is needed. If rows are
+// padded all the same, name the value, and rows that consist of it are dropped:
 //
 //   Gather(collectives, padded, {.padding_value = -100});
 //
-// Collective: all ranks must call them. Thread-compatible.
+// Collective: all ranks must call the same. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_GATHER_H_
 #define TRAINYARD_BACKENDS_PROCESSES_GATHER_H_
 
@@ -27,22 +27,21 @@
 namespace trainyard {
 
 struct GatherOptions {
-  // Rows of nothing but this value are left out of the result.
+  // Rows that consist of this value are dropped from the result. Unset: none.
   std::optional<double> padding_value = std::nullopt;
 };
 
-// On the tensor's device. A scalar counts as a row. REQUIRES: tensors of the
-// same type, and the same shape but for their rows.
+// The result is on the tensor's device. A scalar counts as a row. REQUIRES: the
+// same type and shape on all ranks, except the number of rows.
 at::Tensor Gather(Collectives& collectives, const at::Tensor& tensor,
                   const GatherOptions& options = {});
 
-// On the CPU, so that a device need not hold the rows of all processes at once:
-// `rows_at_once` of each process, or all of them if it is 0.
+// The result is on the CPU. Gathers `rows_at_once` rows of each rank at a time,
+// so that a device need not hold the rows of all ranks; 0: all of them at once.
 at::Tensor GatherToCpu(Collectives& collectives, const at::Tensor& tensor,
                        int64_t rows_at_once = 0);
 
-// Of batches, tuples, lists and maps of tensors, however nested: each tensor
-// gathered in its place.
+// Gathers each tensor of a batch, tuple, list or map of tensors, also nested.
 template <class T>
 std::vector<T> Gather(Collectives& collectives, const std::vector<T>& list,
                       const GatherOptions& options = {});
@@ -56,7 +55,7 @@ std::tuple<T...> Gather(Collectives& collectives, const std::tuple<T...>& tuple,
 template <BatchType B>
 B Gather(Collectives& collectives, B batch, const GatherOptions& options = {});
 
-// ---- Only code of the templates below
+// Implementation only below.
 
 template <class T>
 std::vector<T> Gather(Collectives& collectives, const std::vector<T>& list,
@@ -82,7 +81,7 @@ std::tuple<T...> Gather(Collectives& collectives, const std::tuple<T...>& tuple,
                         const GatherOptions& options) {
   return std::apply(
       [&](const T&... each) {
-        // In braces: from left to right, the same on all ranks.
+        // Braces evaluate from left to right, the same on all ranks.
         return std::tuple<T...>{Gather(collectives, each, options)...};
       },
       tuple);

@@ -1,4 +1,4 @@
-// What users of several processes call: Gather, MainRankFirst and the rest.
+// Gather and rank_order over several ranks.
 #include "backends/processes/gather.h"
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,6 @@
 #include "backends/processes/group_collectives.h"
 #include "backends/processes/rank_order.h"
 #include "backends/testing/rank_group.h"
-#include "backends/testing/spawn_ranks.h"
 
 namespace trainyard {
 namespace {
@@ -43,8 +42,7 @@ TEST(GatherTest, OneProcessGathersItsOwn) {
   EXPECT_THROW(GatherToCpu(*alone, Rows(2), -1), c10::ValueError);
 }
 
-TEST(GatherTest, UnequalRowsNeedNoSentinel) {
-  if (SpawnRanks(4)) return;
+TEST(GatherTest, RanksMayHaveUnequalRows) {
   const auto all = MakeGroupCollectives(*RankGroup());
   const at::Tensor expected = AllRows(all->num_processes());
   EXPECT_TRUE(at::equal(Gather(*all, Rows(all->rank())), expected));
@@ -57,23 +55,22 @@ TEST(GatherTest, UnequalRowsNeedNoSentinel) {
             at::IntArrayRef({0, 3}));
 }
 
-TEST(GatherTest, RowsOfThePaddingValueAreLeftOut) {
-  if (SpawnRanks(2)) return;
+TEST(GatherTest, DropsRowsOfThePaddingValue) {
   const auto all = MakeGroupCollectives(*RankGroup());
-  // Padded by hand to three rows each. A row that has the value but is not made
-  // of it stays.
-  at::Tensor padded = at::full({3, 2}, -1, at::kLong);
+  // A row that contains the value but does not consist of it stays.
+  const int64_t rows = all->num_processes() + 1;
+  at::Tensor padded = at::full({rows, 2}, -1, at::kLong);
   padded.narrow(0, 0, all->rank() + 1).copy_(Rows(all->rank()));
   padded[0][0] = -1;
   at::Tensor expected = AllRows(all->num_processes());
-  expected[0][0] = -1;
-  expected[1][0] = -1;
+  for (int64_t rank = 0; rank < all->num_processes(); ++rank) {
+    expected[rank * (rank + 1) / 2][0] = -1;  // the rank's first row
+  }
   EXPECT_TRUE(at::equal(Gather(*all, padded, {.padding_value = -1}), expected));
-  EXPECT_EQ(Gather(*all, padded).size(0), 3 * all->num_processes());
+  EXPECT_EQ(Gather(*all, padded).size(0), rows * all->num_processes());
 }
 
-TEST(GatherTest, NestedBatchesKeepTheirShape) {
-  if (SpawnRanks(2)) return;
+TEST(GatherTest, GathersNestedBatches) {
   const auto all = MakeGroupCollectives(*RankGroup());
   const at::Tensor mine = Rows(all->rank());
   const at::Tensor expected = AllRows(all->num_processes());
@@ -87,8 +84,7 @@ TEST(GatherTest, NestedBatchesKeepTheirShape) {
   EXPECT_TRUE(at::equal(example.target, expected.mul(2)));
 }
 
-TEST(RankOrderTest, TheMainRankGoesFirst) {
-  if (SpawnRanks(2)) return;
+TEST(RankOrderTest, MainRankRunsFirst) {
   const auto all = MakeGroupCollectives(*RankGroup());
   const std::string file = ::testing::TempDir() + "/first-" +
                            std::to_string(RankGroup()->rendezvous().port);
@@ -109,13 +105,12 @@ TEST(RankOrderTest, TheMainRankGoesFirst) {
                              [&] {
                                if (all->rank() == 0)
                                  throw std::runtime_error("no disk");
-                               ADD_FAILURE() << "the others went on";
+                               ADD_FAILURE() << "another rank ran";
                              }),
                std::exception);
 }
 
 TEST(RankOrderTest, PrintsOncePerNode) {
-  if (SpawnRanks(2)) return;
   const auto all = MakeGroupCollectives(*RankGroup());
   std::ostringstream text;
   PrintOncePerNode(*all, text, "hello");

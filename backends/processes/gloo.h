@@ -1,8 +1,8 @@
-// MakeGloo makes c10d's gloo backend: collectives on the CPU over TCP. On one
-// machine it listens on loopback only; over several on the interface that leads
-// to rank 0, or on the one that GLOO_SOCKET_IFNAME names.
+// MakeGloo makes c10d's gloo backend: collectives of CPU tensors over TCP. On
+// one machine it listens on loopback only. Over several it listens on the
+// interface that leads to rank 0, or on the one that GLOO_SOCKET_IFNAME names.
 //
-//   const auto gloo = MakeGloo(store, {rendezvous, timeout});
+//   const auto gloo = MakeGloo(store, {rendezvous, std::chrono::minutes(2)});
 #ifndef TRAINYARD_BACKENDS_PROCESSES_GLOO_H_
 #define TRAINYARD_BACKENDS_PROCESSES_GLOO_H_
 
@@ -12,7 +12,7 @@
 
 #include "backends/processes/rendezvous.h"
 
-// Whoever calls their methods includes c10d's own headers, which are large.
+// Include c10d's own headers, which are large, to call their methods.
 namespace c10d {
 class Backend;
 class Store;
@@ -25,7 +25,7 @@ struct GlooOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
 };
 
-// Collective: all ranks must call it.
+// Collective.
 c10::intrusive_ptr<c10d::Backend> MakeGloo(
     const c10::intrusive_ptr<c10d::Store>& store, const GlooOptions& options);
 

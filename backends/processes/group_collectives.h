@@ -1,10 +1,9 @@
-// The collectives of a ProcessGroup.
+// MakeGroupCollectives gives the collectives of a ProcessGroup.
 //
-//   ProcessGroup group({.rendezvous = RendezvousFromEnvironment()});
+//   ProcessGroup group({.rendezvous = rendezvous});
 //   const auto collectives = MakeGroupCollectives(group);
 //
-// What each rank is about to do is compared first, in one small exchange: gloo
-// itself ends the whole program when sizes differ.
+// Before each call the ranks compare their calls: see CallCheck.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_GROUP_COLLECTIVES_H_

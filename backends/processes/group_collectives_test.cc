@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "backends/gather_text.h"
-#include "backends/testing/spawn_ranks.h"
+#include "backends/testing/rank_group.h"
 
 namespace trainyard {
 namespace {
@@ -30,33 +30,33 @@ class Rank {
   int64_t rank() { return collectives_->rank(); }
 
  private:
-  ProcessGroup group_{{.rendezvous = RendezvousFromEnvironment(),
-                       .timeout = std::chrono::seconds(60)}};
   const std::unique_ptr<Collectives> collectives_ =
-      MakeGroupCollectives(group_);
+      MakeGroupCollectives(*RankGroup());
 };
 
-// Ranks 0 and 1 may wait for the sum while their other thread gathers; rank 2
-// begins the sum when the texts are there.
+// The last rank begins the sum only when the texts are gathered; the others may
+// wait for the sum while their second thread gathers.
 TEST(GroupCollectivesTest, AnotherThreadHasCallsOfItsOwn) {
-  if (SpawnRanks(3)) return;
   Rank rank;
+  const int64_t ranks = rank.all().num_processes();
   const auto other = rank.all().ForAnotherThread();
   std::promise<void> gathered;
   std::thread thread([&] {
-    EXPECT_EQ(GatherText(*other, std::string(rank.rank() * 3, 'x')),
-              (std::vector<std::string>{"", "xxx", "xxxxxx"}));
+    const std::vector<std::string> texts =
+        GatherText(*other, std::string(rank.rank() * 3, 'x'));
+    EXPECT_EQ(texts.size(), ranks);
+    EXPECT_EQ(texts[0], "");
+    EXPECT_EQ(texts[1], "xxx");
     gathered.set_value();
   });
-  if (rank.rank() == 2) gathered.get_future().wait();
+  if (rank.rank() + 1 == ranks) gathered.get_future().wait();
   at::Tensor one = at::ones({2});
   rank.all().AllReduce(one, ReduceOp::kSum);
-  EXPECT_TRUE(at::equal(one, at::full({2}, 3.0)));
+  EXPECT_TRUE(at::equal(one, at::full({2}, static_cast<double>(ranks))));
   thread.join();
 }
 
 TEST(GroupCollectivesTest, ReducesEveryTypeAndLayout) {
-  if (SpawnRanks(4)) return;
   Rank rank;
   const int64_t n = rank.all().num_processes();
   const int64_t sum = n * (n + 1) / 2;
@@ -83,7 +83,6 @@ TEST(GroupCollectivesTest, ReducesEveryTypeAndLayout) {
 }
 
 TEST(GroupCollectivesTest, BroadcastsFromAnyRank) {
-  if (SpawnRanks(2)) return;
   Rank rank;
   for (int64_t from = 0; from < rank.all().num_processes(); ++from) {
     at::Tensor bools = at::full({4}, rank.rank() == from, at::kBool);
@@ -98,7 +97,6 @@ TEST(GroupCollectivesTest, BroadcastsFromAnyRank) {
 }
 
 TEST(GroupCollectivesTest, GathersUnequalRows) {
-  if (SpawnRanks(4)) return;
   Rank rank;
   const auto rows = [](int64_t of) { return (of * 3) % 4; };  // rank 0: none
   const std::vector<at::Tensor> all =
@@ -114,16 +112,14 @@ TEST(GroupCollectivesTest, GathersUnequalRows) {
 }
 
 TEST(GroupCollectivesTest, AgreesOnAny) {
-  if (SpawnRanks(2)) return;
   Rank rank;
   EXPECT_FALSE(rank.all().Any(false));
   EXPECT_TRUE(rank.all().Any(rank.rank() == 1));
   rank.all().Barrier();
 }
 
-// gloo would end the program at the first of these.
-TEST(GroupCollectivesTest, CallsThatDoNotFitAreNamedOnAllRanks) {
-  if (SpawnRanks(2)) return;
+// gloo itself would abort the process at the first of these.
+TEST(GroupCollectivesTest, AllRanksNameCallsThatDoNotMatch) {
   Rank rank;
   const auto message = [](const auto& call) -> std::string {
     try {
@@ -147,7 +143,7 @@ TEST(GroupCollectivesTest, CallsThatDoNotFitAreNamedOnAllRanks) {
   EXPECT_THAT(
       message([&] { rank.all().AllGather(at::ones({1, tensor.size(0)})); }),
       HasSubstr("rank 1: AllGather of Float [1, 3]"));
-  // And all of them go on.
+  // All ranks can continue.
   EXPECT_TRUE(rank.all().Any(true));
 }
 

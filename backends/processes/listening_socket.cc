@@ -10,31 +10,34 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 namespace trainyard {
 namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-Addresses Resolve(const std::string& host, uint16_t port, int type) {
+Addresses Resolve(const std::string& host, int port, int type) {
   addrinfo hints = {};
   hints.ai_socktype = type;
   addrinfo* found = nullptr;
   const int error =
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0) {
-    throw std::runtime_error("there is no host \"" + host +
-                             "\": " + gai_strerror(error));
+    throw std::runtime_error("'" + host +
+                             "' is not an address: " + gai_strerror(error));
   }
   return {found, &freeaddrinfo};
 }
 
-[[noreturn]] void Refuse(const std::string& what, const std::string& address,
-                         uint16_t port, int fd) {
-  const int error = errno;
-  if (fd >= 0) close(fd);
-  throw std::runtime_error("cannot " + what + " " + address + ":" +
-                           std::to_string(port) + ": " + std::strerror(error));
+[[noreturn]] void Fail(const std::string& address, int port, int error) {
+  const std::string place = "port " + std::to_string(port) + " of " + address;
+  if (error == EADDRINUSE) throw std::runtime_error(place + " is taken");
+  if (error == EADDRNOTAVAIL) {
+    throw std::runtime_error(address + " is not an address of this host");
+  }
+  throw std::runtime_error("cannot listen on " + place + ": " +
+                           std::strerror(error));
 }
 
 std::string Name(const sockaddr* address, socklen_t size) {
@@ -58,19 +61,35 @@ bool IsLoopbackNumber(const sockaddr* address) {
 
 }  // namespace
 
-ListeningSocket ListenOn(const std::string& address, uint16_t port) {
-  const Addresses found = Resolve(address, port, SOCK_STREAM);
-  const int fd =
-      socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, found->ai_protocol);
-  if (fd < 0) Refuse("open a socket for", address, port, fd);
-  const int yes = 1;  // a port whose last connections are fading is free
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
-      listen(fd, SOMAXCONN) != 0) {
-    Refuse("listen on", address, port, fd);
+ListeningSocket::ListeningSocket(const std::string& address, int port) {
+  const Addresses addresses = Resolve(address, port, SOCK_STREAM);
+  int error = 0;
+  for (const addrinfo* a = addresses.get(); a != nullptr; a = a->ai_next) {
+    const int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+      error = errno;
+      continue;
+    }
+    // Connections of a run that just ended do not keep its port from the next.
+    const int yes = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 &&
+        listen(fd, SOMAXCONN) == 0) {
+      fd_ = fd;
+      port_ = PortOf(fd);
+      return;
+    }
+    error = errno;
+    close(fd);
   }
-  return {fd, PortOf(fd)};
+  Fail(address, port, error);
 }
+
+ListeningSocket::~ListeningSocket() {
+  if (fd_ >= 0) close(fd_);
+}
+
+int ListeningSocket::Release() { return std::exchange(fd_, -1); }
 
 uint16_t PortOf(int fd) {
   sockaddr_storage bound = {};
@@ -85,14 +104,17 @@ uint16_t PortOf(int fd) {
 }
 
 std::string AddressTowards(const std::string& host) {
-  // Connecting a datagram socket sends nothing, but picks the interface.
+  // Connecting a datagram socket selects the interface and sends nothing.
   const Addresses found = Resolve(host, 9, SOCK_DGRAM);
   const int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_storage own = {};
   socklen_t size = sizeof(own);
   if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen) != 0 ||
       getsockname(fd, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
-    Refuse("find a way to", host, 0, fd);
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    throw std::runtime_error("there is no route to " + host + ": " +
+                             std::strerror(error));
   }
   close(fd);
   return Name(reinterpret_cast<sockaddr*>(&own), size);

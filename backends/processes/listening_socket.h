@@ -1,10 +1,11 @@
-// ListenOn opens the socket that a store of several processes listens on, bound
-// to one address and not to all of the machine's.
+// ListeningSocket is a TCP socket that listens on one address of this machine,
+// and not on all of them. A process that is started later can inherit it, so
+// that no other program takes the port in between.
 //
-//   const ListeningSocket socket = ListenOn("127.0.0.1", /*port=*/0);
-//   // socket.fd, socket.port
+//   const ListeningSocket socket("127.0.0.1", 0);  // any free port
+//   std::printf("listens on port %d\n", socket.port());
 //
-// Thread-safe.
+// Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_LISTENING_SOCKET_H_
 #define TRAINYARD_BACKENDS_PROCESSES_LISTENING_SOCKET_H_
 
@@ -13,24 +14,38 @@
 
 namespace trainyard {
 
-struct ListeningSocket {
-  // The caller's to close.
-  int fd = -1;
-  uint16_t port = 0;
+class ListeningSocket {
+ public:
+  // Port 0: any free one. Throws std::runtime_error with address, port and
+  // reason.
+  ListeningSocket(const std::string& address, int port);
+  ~ListeningSocket();
+
+  ListeningSocket(const ListeningSocket&) = delete;
+  ListeningSocket& operator=(const ListeningSocket&) = delete;
+
+  // Closed on exec, unless the flag is cleared.
+  int fd() const { return fd_; }
+  uint16_t port() const { return port_; }
+
+  // Returns the descriptor for the caller to close. REQUIRES: called once.
+  int Release();
+
+ private:
+  int fd_ = -1;
+  uint16_t port_ = 0;
 };
 
-// Port 0: any free one. Throws std::runtime_error, naming address and port, if
-// it is taken or the address is not this machine's.
-ListeningSocket ListenOn(const std::string& address, uint16_t port);
-
-// The port that a listening socket is bound to.
+// Returns the port that a socket is bound to. Throws std::runtime_error if `fd`
+// is not a socket.
 uint16_t PortOf(int fd);
 
-// This machine's address, as a number, of the interface that leads to `host`.
-// Throws std::runtime_error if there is no way to it.
+// Returns the numeric address of this machine's interface that leads to `host`.
+// Throws std::runtime_error if there is no route.
 std::string AddressTowards(const std::string& host);
 
-// Whether a name or number of a host means this machine alone.
+// Whether a host name or address stands for this machine only. False for an
+// unknown host.
 bool IsLoopback(const std::string& host);
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
 // MakeNccl makes c10d's NCCL backend: collectives between CUDA devices.
 //
-//   const auto nccl = MakeNccl(store, rendezvous, timeout);
+//   nccl = MakeNccl(part("nccl"), all, options_.timeout);
 //
 // Only a build with --config=cuda has it.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_NCCL_H_
@@ -12,7 +12,7 @@
 
 #include "backends/processes/rendezvous.h"
 
-// Whoever calls their methods includes c10d's own headers, which are large.
+// Include c10d's own headers, which are large, to call their methods.
 namespace c10d {
 class Backend;
 class Store;
@@ -20,8 +20,7 @@ class Store;
 
 namespace trainyard {
 
-// Throws c10::NotImplementedError in a build for the CPU. Collective: all ranks
-// must call it.
+// Throws c10::NotImplementedError in a build for the CPU. Collective.
 c10::intrusive_ptr<c10d::Backend> MakeNccl(
     const c10::intrusive_ptr<c10d::Store>& store, const Rendezvous& rendezvous,
     std::chrono::milliseconds timeout);

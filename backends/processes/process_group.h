@@ -1,11 +1,11 @@
-// ProcessGroup joins the processes of a run: gloo for tensors on the CPU, NCCL
-// for those on CUDA.
+// ProcessGroup connects the ranks of a run: by gloo for tensors on the CPU, by
+// NCCL for tensors on CUDA.
 //
-//   ProcessGroup group({.rendezvous = RendezvousFromEnvironment()});
+//   ProcessGroup group({.rendezvous = rendezvous});
 //   group.Guard("the sum", [&] { group.side()->allreduce(tensors)->wait(); });
 //
-// It is c10d's own ProcessGroup twice: one for training alone, so that a
-// collective that some ranks forgot cannot be taken for a gradient.
+// It has two of c10d's process groups: one is for training only, so that a
+// collective that some ranks forgot cannot be mistaken for a gradient.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_PROCESS_GROUP_H_
@@ -22,7 +22,7 @@
 
 #include "backends/processes/rendezvous.h"
 
-// Whoever calls their methods includes c10d/ProcessGroup.hpp, which is large.
+// Include c10d/ProcessGroup.hpp, which is large, to call their methods.
 namespace c10d {
 class ProcessGroup;
 class Store;
@@ -34,17 +34,17 @@ class RollCall;
 
 struct ProcessGroupOptions {
   Rendezvous rendezvous = {};
-  // Where this process trains.
+  // The device that this process trains on: a CPU or CUDA device.
   at::Device device = at::kCPU;
-  // How long to wait for a rank that does not come: at the start and in every
-  // collective. REQUIRES: > 0.
+  // How long to wait for a missing rank, at the start and in every collective.
+  // REQUIRES: > 0.
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
 };
 
 class ProcessGroup {
  public:
-  // Collective: all ranks must call it. Throws c10::DistError, naming the ranks
-  // that did not come.
+  // Connects. Throws c10::DistError with the ranks that did not connect within
+  // the timeout. Collective.
   explicit ProcessGroup(const ProcessGroupOptions& options);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
@@ -53,22 +53,22 @@ class ProcessGroup {
   const Rendezvous& rendezvous() const { return options_.rendezvous; }
   at::Device device() const { return options_.device; }
 
-  // For gradients and what goes with them.
+  // For gradients and their weights.
   const c10::intrusive_ptr<c10d::ProcessGroup>& training() const {
     return training_;
   }
   // For everything else.
   const c10::intrusive_ptr<c10d::ProcessGroup>& side() const { return side_; }
 
-  // The same ranks, connected once more: its side() may be used by another
-  // thread; it has no training(). Collective: all ranks must call it.
+  // Creates a second connection between the same ranks, for another thread to
+  // use its side(). It has no training(). Collective.
   std::unique_ptr<ProcessGroup> ForAnotherThread();
 
-  // Calls `run`, which talks to other ranks. An error of the network becomes a
-  // c10::DistError that says who is missing; other errors pass.
+  // Calls `run`, which communicates with other ranks. A network error becomes a
+  // c10::DistError that names the missing ranks; other errors are rethrown.
   void Guard(const char* what, c10::function_ref<void()> run);
 
-  // Tells the others why this process is about to end.
+  // Tells the other ranks why this process is about to end.
   void Abandon(const std::string& reason);
 
  private:
@@ -77,7 +77,7 @@ class ProcessGroup {
 
   ProcessGroupOptions options_;
   c10::intrusive_ptr<c10d::Store> store_;
-  // How many groups ForAnotherThread has made.
+  // Number of groups that ForAnotherThread has made.
   int64_t others_ = 0;
   std::unique_ptr<RollCall> roll_call_;
   c10::intrusive_ptr<c10d::ProcessGroup> training_;

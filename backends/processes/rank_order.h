@@ -1,4 +1,5 @@
-// What one process does before the others, or alone.
+// Functions that one rank runs before the others, or alone: for loops of your
+// own, and for the preparation of data.
 //
 //   MainRankFirst(collectives, [&] { data = LoadOrDownload(folder); });
 //   PrintOncePerNode(collectives, std::cout, "epoch 3\n");
@@ -16,18 +17,17 @@
 
 namespace trainyard {
 
-// Calls `function` on rank 0, then on all others: what rank 0 leaves on the
-// disk is there for them, who wait for as long as it takes. What rank 0 throws
-// ends it on all ranks, with a c10::Error on the others. Collective: all ranks
-// must call it.
+// Calls `function` on rank 0, then on all other ranks, which find the files
+// that rank 0 has written. They wait without a time limit. If rank 0 throws,
+// the others throw c10::Error and do not call `function`. Collective.
 void MainRankFirst(Collectives& collectives,
                    c10::function_ref<void()> function);
 
-// The same with the first rank of each machine, for disks that are not shared.
+// The same for local rank 0 of each machine, for disks that are not shared.
 void LocalMainRankFirst(Collectives& collectives,
                         c10::function_ref<void()> function);
 
-// Writes `text` on the first rank of each machine. Not collective.
+// Writes `text` on local rank 0 of each machine. Not collective.
 void PrintOncePerNode(const Collectives& collectives, std::ostream& stream,
                       std::string_view text);
 

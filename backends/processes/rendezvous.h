@@ -1,6 +1,6 @@
-// Rendezvous is what a process must know to find those it trains with: its
-// number, how many there are, and where rank 0 listens. Launchers give it in
-// the environment, each under its own names:
+// Rendezvous is what a process must know to find the other ranks: its rank, the
+// number of ranks, and where rank 0 serves the store. Launchers pass it in the
+// environment, each under its own names:
 //
 //   torchrun, tools/launch  RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE
 //                           MASTER_ADDR MASTER_PORT
@@ -23,37 +23,37 @@
 namespace trainyard {
 
 struct Rendezvous {
-  // Among all processes, and among those on this machine.
+  // Among all ranks, and among those on this machine.
   int64_t rank = 0;
   int64_t world_size = 1;
   int64_t local_rank = 0;
   int64_t local_world_size = 1;
-  // Where the store of rank 0 listens.
+  // Where the store listens.
   std::string address = "127.0.0.1";
   uint16_t port = 0;
-  // Who listens there, if it is not rank 0 itself: torchrun's agent.
+  // Whether another process than rank 0 serves the store, as torchrun's agent.
   bool store_is_elsewhere = false;
-  // A socket that rank 0 inherits already listening, so that no other program
-  // can take the port: TRAINYARD_STORE_FD.
+  // A listening socket that rank 0 inherits, so that no other program can take
+  // the port: TRAINYARD_STORE_FD.
   std::optional<int> store_fd = std::nullopt;
-  // How often the launcher has started the processes before. Keeps keys of
-  // different attempts apart in a store that outlives them.
+  // How often the launcher has restarted the ranks. Separates the keys of
+  // different attempts in a store that outlives them.
   int64_t attempt = 0;
 
-  // Whether all processes are on this machine.
+  // Whether all ranks are on this machine.
   bool one_machine() const { return local_world_size == world_size; }
 };
 
 using Environment = std::function<std::optional<std::string>(const char*)>;
 
 // Reads the variables of the launcher that started this process. Throws
-// std::invalid_argument, naming the variable and its value, if one is missing
-// or makes no sense.
+// std::invalid_argument with the variable and its value if one is missing or
+// invalid.
 Rendezvous RendezvousFromEnvironment();
 Rendezvous RendezvousFromEnvironment(const Environment& environment);
 
-// How many processes the launcher started; 1 without one. A Slurm job whose
-// script starts the program without srun has one, whatever it asked for.
+// The number of processes that the launcher started; 1 without a launcher. A
+// Slurm job whose script starts the program without srun has one process.
 int64_t LaunchedProcesses();
 int64_t LaunchedProcesses(const Environment& environment);
 

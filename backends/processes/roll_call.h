@@ -1,9 +1,11 @@
-// RollCall finds out, after a collective has failed, which processes are still
-// there: each that notices the failure answers, and whoever does not is named.
+// RollCall finds out, after a collective has failed, which ranks are still
+// there: each rank that notices the failure answers, and the others are named.
 //
-//   } catch (const std::exception& e) {
-//     throw … << roll_call.Describe();   // "rank 1 does not answer"
-//   }
+//   RollCall first(store, 0, 3, milliseconds(20));
+//   RollCall third(store, 2, 3, milliseconds(20));
+//   third.Abandon("out of memory");
+//   EXPECT_EQ(first.Describe(),
+//             "ranks 1 and 2 do not answer; rank 2: out of memory");
 //
 // Not collective. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_ROLL_CALL_H_
@@ -25,27 +27,26 @@ namespace trainyard {
 
 class RollCall {
  public:
-  // `patience`: how long the others have to notice the failure too.
+  // `patience`: how long the other ranks have to notice the failure.
   RollCall(c10::intrusive_ptr<c10d::Store> store, int64_t rank, int64_t size,
            std::chrono::milliseconds patience = std::chrono::milliseconds(500));
   RollCall(const RollCall&);
   RollCall& operator=(const RollCall&) = delete;
   ~RollCall();
 
-  // Leaves the reason why this process ends, for the others. The first one's
-  // stays.
+  // Stores the reason why this process ends, for the others to read. Only the
+  // first reason is kept.
   void Abandon(const std::string& reason);
 
-  // Answers, waits for the others, and says in a sentence who is missing and
-  // what was left as a reason. Takes `patience`, twice that if the store does
+  // Answers, waits for the others, and returns a sentence with the missing
+  // ranks and the stored reason. Takes `patience`, twice that if the store does
   // not answer, and more on rank 0.
   std::string Describe();
 
  private:
   std::string Ask();
-  // Calls it in a thread that can be left behind: a store whose process hangs,
-  // or that is behind a broken cable, answers never. None in that case, and at
-  // once from then on.
+  // Makes the call in a detached thread: a store whose process hangs, or whose
+  // network is cut, never answers. Returns none then, and at once from then on.
   std::optional<std::string> WithinPatience(
       std::function<std::string(RollCall&)> call);
 

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::StartsWith;
 
-// Answers as soon as its test is over: as one behind a broken cable.
+// Does not answer before its test is over, like a store behind a broken cable.
 class MuteStore final : public c10d::HashStore {
  public:
   explicit MuteStore(std::shared_future<void> over) : over_(std::move(over)) {}
@@ -39,7 +39,7 @@ class MuteStore final : public c10d::HashStore {
   std::atomic<int> calls_ = 0;
 };
 
-TEST(RollCallTest, WhoeverDoesNotAnswerIsNamedWithTheReasonThatOneLeft) {
+TEST(RollCallTest, NamesSilentRanksAndTheReasonThatOneLeft) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   RollCall first(store, 0, 3, milliseconds(20));
   RollCall third(store, 2, 3, milliseconds(20));
@@ -50,10 +50,10 @@ TEST(RollCallTest, WhoeverDoesNotAnswerIsNamedWithTheReasonThatOneLeft) {
   EXPECT_THAT(third.Describe(), StartsWith("rank 1 does not answer"));
 }
 
-TEST(RollCallTest, NobodyWaitsWhenAllAreThere) {
+TEST(RollCallTest, DoesNotWaitWhenAllAnswer) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   const auto answer = [&store](int64_t rank) {
-    // Longer than the test may take: whoever waited for it would be killed.
+    // Longer than the test may take.
     return RollCall(store, rank, 2, std::chrono::hours(1)).Describe();
   };
   auto other = std::async(std::launch::async, answer, 1);
@@ -61,7 +61,7 @@ TEST(RollCallTest, NobodyWaitsWhenAllAreThere) {
   EXPECT_EQ(other.get(), "all ranks are there");
 }
 
-TEST(RollCallTest, AStoreThatDoesNotAnswerIsLeftBehind) {
+TEST(RollCallTest, GivesUpAStoreThatDoesNotAnswer) {
   std::promise<void> over;
   const auto store = c10::make_intrusive<MuteStore>(over.get_future().share());
   RollCall call(store, 1, 2, milliseconds(20));

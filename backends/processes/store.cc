@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The socket to listen on; none: on all addresses.
+// Returns the socket to listen on. None: listen on all addresses.
 std::optional<int> ListeningFd(const Rendezvous& rendezvous) {
   if (rendezvous.store_fd) {
     const uint16_t port = PortOf(*rendezvous.store_fd);
@@ -26,15 +26,15 @@ std::optional<int> ListeningFd(const Rendezvous& rendezvous) {
                       ", but MASTER_PORT is ", rendezvous.port);
     return rendezvous.store_fd;
   }
-  // A host's own name often means loopback to itself and another address to the
-  // rest.
+  // The name of a host often resolves to loopback on the host itself and to
+  // another address elsewhere.
   if (!rendezvous.one_machine() && IsLoopback(rendezvous.address)) {
     TORCH_WARN("MASTER_ADDR ", rendezvous.address,
                " is a loopback address here; the store listens on all "
                "interfaces");
     return std::nullopt;
   }
-  return ListenOn(rendezvous.address, rendezvous.port).fd;
+  return ListeningSocket(rendezvous.address, rendezvous.port).Release();
 }
 
 c10::intrusive_ptr<c10d::Store> Connect(const Rendezvous& rendezvous,
@@ -50,14 +50,23 @@ c10::intrusive_ptr<c10d::Store> Connect(const Rendezvous& rendezvous,
   } catch (const c10::DistError& e) {
     C10_THROW_ERROR(
         DistNetworkError,
-        c10::str("rank ", rendezvous.rank, " found nobody at ",
+        c10::str("rank ", rendezvous.rank, " cannot connect to ",
                  rendezvous.address, ":", rendezvous.port, " within ",
-                 timeout.count(), " ms; the store of rank 0 belongs there: ",
+                 timeout.count(), " ms, where rank 0 serves the store: ",
                  e.what_without_backtrace()));
   }
 }
 
 }  // namespace
+
+c10::intrusive_ptr<c10d::Store> ServeStore(ListeningSocket& socket) {
+  c10d::TCPStoreOptions options;
+  options.port = socket.port();
+  options.isServer = true;
+  options.waitWorkers = false;
+  options.masterListenFd = socket.Release();
+  return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+}
 
 std::string NameRanks(const std::vector<int64_t>& ranks) {
   constexpr size_t kMost = 8;
@@ -84,7 +93,7 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const Rendezvous& rendezvous,
     const auto left =
         std::chrono::duration_cast<milliseconds>(deadline - Clock::now());
     try {
-      // At least one look, however late it is.
+      // Check at least once, also after the deadline.
       store->wait({key(rank)}, std::max(left, milliseconds(1)));
     } catch (const std::exception&) {
       std::vector<int64_t> missing;
@@ -95,7 +104,7 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const Rendezvous& rendezvous,
       C10_THROW_ERROR(
           DistNetworkError,
           c10::str(NameRanks(missing), " of ", rendezvous.world_size,
-                   " did not come within ", timeout.count(), " ms"));
+                   " did not connect within ", timeout.count(), " ms"));
     }
   }
   return store;

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// An optimizer that only remembers the gradients it was given, as divided.
+// An optimizer that only records the gradients of its last step, divided.
 class Spy final : public Optimizer {
  public:
   explicit Spy(const at::Tensor& parameter)
@@ -76,7 +76,7 @@ TEST_P(BackendConformanceTest, ShareScalesTheGradient) {
   ExpectNear(Step(*backend_).Run(0.5, {}), {1.5, 2});
 }
 
-TEST_P(BackendConformanceTest, GradientsOfAWindowAddUp) {
+TEST_P(BackendConformanceTest, GradientsOfAWindowAreSummed) {
   Step step(*backend_);
   for (int window = 0; window < 3; ++window) {
     step.Backward({.share = 0.5, .sync = false});
@@ -85,20 +85,20 @@ TEST_P(BackendConformanceTest, GradientsOfAWindowAddUp) {
   }
 }
 
-TEST_P(BackendConformanceTest, GradientsAreTrueOnceFinished) {
+TEST_P(BackendConformanceTest, FinishedGradientsAreUnscaled) {
   Step step(*backend_);
   step.Backward({});
   step.Finish();
   ExpectNear(step.parameter().grad(), {3, 4});
 }
 
-TEST_P(BackendConformanceTest, WeightIsTheMeanOfTheProcesses) {
+TEST_P(BackendConformanceTest, WeightIsTheMeanOfAllRanks) {
   Step step(*backend_);
   step.Backward({.weight = 5});
   EXPECT_EQ(step.Finish(), 5);
 }
 
-TEST_P(BackendConformanceTest, AProcessMayHaveNoBatchLeft) {
+TEST_P(BackendConformanceTest, ARankWithoutABatchTakesPart) {
   Step step(*backend_);
   step.Backward({.share = 0.5, .sync = false});
   backend_->BackwardWithoutBatch({.weight = 2});
@@ -106,20 +106,27 @@ TEST_P(BackendConformanceTest, AProcessMayHaveNoBatchLeft) {
   ExpectNear(step.parameter().grad(), {1.5, 2});
 }
 
-TEST_P(BackendConformanceTest, ReferenceWeightIsLikeTheGivenOne) {
+TEST_P(BackendConformanceTest, ReferenceWeightIsTheLargestOfAllRanks) {
   EXPECT_EQ(backend_->ReferenceWeight(3), 3);
 }
 
-TEST_P(BackendConformanceTest, StateGoesThereAndBack) {
+TEST_P(BackendConformanceTest, StateLoadsIntoANewBackend) {
+  const auto restored = GetParam().make();
+  const State initial = restored->SaveState();
   Step(*backend_).Run(1, {});
   backend_->ReferenceWeight(3);
   const State state = backend_->SaveState();
-  backend_->LoadState(state);
-  EXPECT_EQ(backend_->SaveState().values(), state.values());
+  // Else a LoadState that does nothing would pass.
+  if (!state.values().empty()) EXPECT_NE(state.values(), initial.values());
+  restored->LoadState(state);
+  EXPECT_EQ(restored->SaveState().values(), state.values());
+  // Both continue alike.
+  ExpectNear(Step(*restored).Run(1, {}), {3, 4});
   ExpectNear(Step(*backend_).Run(1, {}), {3, 4});
+  EXPECT_EQ(restored->SaveState().values(), backend_->SaveState().values());
 }
 
-TEST_P(BackendConformanceTest, DivisorIsTakenBeforeClipping) {
+TEST_P(BackendConformanceTest, DividesBeforeClipping) {
   ExpectNear(Step(*backend_).Run(1, {.divisor = 2}), {1.5, 2});
   ExpectNear(Step(*backend_).Run(1, {.divisor = 2, .clip = ClipNorm(2.6)}),
              {1.5, 2});  // the norm is 2.5
@@ -139,7 +146,23 @@ TEST_P(BackendConformanceTest, ClipsByNormValueOrFunction) {
       {-3, -4});
 }
 
-TEST_P(BackendConformanceTest, RefusesALossThatCannotBeTrained) {
+// Each batch alone exceeds the limits of the first two; their sum is (3, 4).
+TEST_P(BackendConformanceTest, ClipsTheSumOfAWindowOnce) {
+  Step step(*backend_);
+  const auto window = [&](const Clip& clip) {
+    step.Backward({.share = 3, .sync = false});
+    step.Backward({.share = -4, .sync = false});
+    return step.Run(2, {.clip = clip});
+  };
+  ExpectNear(window(ClipValue(5)), {3, 4});
+  ExpectNear(window(ClipNorm(6)), {3, 4});
+  ExpectNear(window(ClipValue(3.5)), {3, 3.5});
+  int calls = 0;
+  window(ClipWith([&](const auto&) { ++calls; }));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_P(BackendConformanceTest, RejectsALossWithoutAGradient) {
   const at::Tensor w = at::ones({2}, backend_->device()).requires_grad_();
   const auto message = [&](const at::Tensor& loss) -> std::string {
     try {
@@ -155,7 +178,7 @@ TEST_P(BackendConformanceTest, RefusesALossThatCannotBeTrained) {
               HasSubstr("no gradient"));
 }
 
-TEST_P(BackendConformanceTest, CountsItsProcesses) {
+TEST_P(BackendConformanceTest, CollectivesReachAllRanks) {
   EXPECT_GE(backend_->num_processes(), 1);
   EXPECT_GE(backend_->rank(), 0);
   EXPECT_LT(backend_->rank(), backend_->num_processes());

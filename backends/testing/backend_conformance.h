@@ -1,9 +1,13 @@
-// What every Backend must do, as a test suite. A backend's test instantiates
-// it:
+// BackendConformanceTest is the contract of Backend as a test suite. The test
+// of a backend instantiates it:
 //
-//   INSTANTIATE_TEST_SUITE_P(SingleProcess, BackendConformanceTest,
+//   INSTANTIATE_TEST_SUITE_P(
+//       All, BackendConformanceTest,
 //       ::testing::Values(BackendCase{"sp", [] { return MakeBackend("sp"); }}),
 //       BackendCaseName);
+//
+// The program must have a TEST_P linked in: GoogleTest fails a suite that is
+// instantiated without one.
 #ifndef TRAINYARD_BACKENDS_TESTING_BACKEND_CONFORMANCE_H_
 #define TRAINYARD_BACKENDS_TESTING_BACKEND_CONFORMANCE_H_
 
@@ -19,6 +23,7 @@ namespace trainyard {
 
 struct BackendCase {
   std::string name;
+  // Called several times in a test: each backend is independent of the others.
   std::function<std::unique_ptr<Backend>()> make;
 };
 

@@ -1,8 +1,10 @@
-// RankGroup is the group of a test that SpawnRanks made a rank, made once: its
-// port can be listened on only once.
+// RankGroup returns the process group of a test that runs as several ranks, by
+// distributed_test. It is made at the first call, once per process: the port of
+// the launcher can be listened on only once.
 //
-//   if (SpawnRanks(2)) return;
 //   const auto collectives = MakeGroupCollectives(*RankGroup());
+//
+// Collective at the first call. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_TESTING_RANK_GROUP_H_
 #define TRAINYARD_BACKENDS_TESTING_RANK_GROUP_H_
 
@@ -12,6 +14,7 @@
 
 namespace trainyard {
 
+// A group on TestDevice().
 const std::shared_ptr<ProcessGroup>& RankGroup();
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
 // EpochTable prints one row per epoch: every metric that the history received
-// in it, samples per second of training and seconds of the whole epoch.
+// in it, samples per second of training, and seconds of the whole epoch.
 //
 //   trainer.Add(EpochTable());
 //
@@ -7,13 +7,13 @@
 //     1/5      0.5215     0.3807         0.8610      8.21k      7.9
 //     2/5      0.3402     0.3311         0.8799      8.34k      7.8
 //
-// Training's metrics come first, then the evaluation's, then others; the loss
-// leads each. A metric that is new, or was not measured in every epoch, gets
-// its column when it appears, under a new header. What is measured after the
-// last whole epoch gets a row named "end". Below a ProgressBar the rows stand
-// clean.
+// The columns are the metrics of training, then those of evaluation, then
+// others; the loss comes first in each group. A metric that first appears in a
+// later epoch gets a column and a new header. Metrics measured after the last
+// complete epoch get a row named "end". ProgressBar clears its line before a
+// row is printed.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
 #define TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
 
@@ -39,10 +39,11 @@ struct EpochTableOptions {
 
 class EpochTable final : public Callback {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit EpochTable(EpochTableOptions options = {});
 
-  // After others: what they record at the end of an epoch is in its row.
+  // After other callbacks, so that the row has what they record at the end of
+  // an epoch.
   int priority() const override { return 100; }
 
   void OnRunStart(const RunStart& e, Control&) override;
@@ -54,7 +55,7 @@ class EpochTable final : public Callback {
   void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:
-  // Takes in columns that are new; prints a header if there are.
+  // Adds new columns; prints a header if there are any.
   void Widen(const Metrics& values);
   void PrintRow(const std::string& epoch, const Metrics& values,
                 const std::string& rate, const std::string& seconds);

@@ -1,6 +1,6 @@
-// LogMetrics hands on what was measured: training's metrics when an epoch has
-// trained, all others when the epoch ends; what comes after the last epoch, at
-// the run's end. By default it prints them.
+// LogMetrics passes metrics to a function, which prints them by default: those
+// of training when the training of an epoch ends, all others when the epoch
+// ends, and those measured after the last epoch when the run ends.
 //
 //   trainer.Add(LogMetrics());
 //   // Epoch 1: train_loss 0.5215
@@ -9,7 +9,7 @@
 //     my_platform.Send(epoch, metrics);
 //   }}));
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_
 #define TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_
 
@@ -27,16 +27,17 @@ namespace trainyard {
 void PrintMetrics(int64_t epoch, const Metrics& metrics);
 
 struct LogMetricsOptions {
-  // Epochs count from 1. Not called without metrics.
+  // Epochs count from 1. Called only if there are metrics.
   std::function<void(int64_t epoch, const Metrics& metrics)> log = PrintMetrics;
 };
 
 class LogMetrics final : public Callback {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit LogMetrics(LogMetricsOptions options = {});
 
-  // After others: what they record at the end of an epoch is logged with it.
+  // After other callbacks, so that what they record at the end of an epoch is
+  // logged with it.
   int priority() const override { return 100; }
 
   void OnRunStart(const RunStart& e, Control&) override;
@@ -49,7 +50,8 @@ class LogMetrics final : public Callback {
 
   LogMetricsOptions options_;
   NewValues news_;
-  // Not training's, but recorded before its end: they wait for the epoch's.
+  // Metrics of other kinds that were recorded during training: they are logged
+  // at the end of the epoch.
   Metrics waiting_;
 };
 

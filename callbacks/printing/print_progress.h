@@ -1,5 +1,5 @@
-// PrintProgress says when a run starts, what it will do, when each epoch
-// starts, and how the run ended: for logs that no bar is drawn in.
+// PrintProgress prints a line when a run starts, when each epoch starts, and
+// when the run ends: for logs without a progress bar.
 //
 //   trainer.Add(PrintProgress());
 //
@@ -8,7 +8,7 @@
 //   ...
 //   Finished after 5 epochs, 2345 updates, 300k samples in 0:39
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_PRINT_PROGRESS_H_
 #define TRAINYARD_CALLBACKS_PRINTING_PRINT_PROGRESS_H_
 
@@ -29,7 +29,7 @@ struct PrintProgressOptions {
 
 class PrintProgress final : public Callback {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit PrintProgress(PrintProgressOptions options = {});
 
   void OnRunStart(const RunStart& e, Control&) override;

@@ -1,19 +1,18 @@
-// ProgressBar shows where a run is: on a terminal one line that is redrawn,
-// with epoch, bar, batches, samples per second, time left and the latest loss;
-// in a file or pipe a few plain lines.
+// ProgressBar shows the progress of a run: on a terminal one line that is
+// redrawn, with epoch, bar, batches, samples per second, time left and the
+// latest loss; in a file or pipe a few plain lines.
 //
 //   trainer.Add(ProgressBar());
 //   trainer.Add(EpochTable());
 //
-// An evaluation is drawn on the same line. The line is gone by the time that
-// other callbacks hear of the end of a pass, so that what they print stands
-// clean; without any that print, ProgressBar({.keep = true}) leaves a line per
-// pass.
+// An evaluation is drawn on the same line. At the end of a pass the line is
+// cleared before other callbacks print. If none prints, use
+// ProgressBar({.keep = true}), which leaves one line per pass.
 //
-// A step that draws nothing costs one look at the clock. Tensors are read,
-// which waits for the device, only to be drawn.
+// A step that draws nothing reads the clock once. A tensor is read, which waits
+// for the device, only if it is drawn.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_PROGRESS_BAR_H_
 #define TRAINYARD_CALLBACKS_PRINTING_PROGRESS_BAR_H_
 
@@ -34,7 +33,7 @@ class ProgressBar final : public Callback {
   explicit ProgressBar(ProgressBarOptions options = {})
       : display_(std::move(options)) {}
 
-  // Before others: it clears its line for what they print.
+  // Before other callbacks: clears the line for what they print.
   int priority() const override { return -100; }
 
   void OnEpochStart(const EpochStart& e, Control&) override;
@@ -51,9 +50,9 @@ class ProgressBar final : public Callback {
   void Leave();
 
   ProgressDisplay display_;
-  // An evaluation now is one within an epoch.
+  // Whether an epoch is being trained: an evaluation then is within it.
   bool training_ = false;
-  // Before the name of an evaluation in a run; "" outside of runs.
+  // Prepended to the name of an evaluation in a run; "" outside of runs.
   std::string epoch_;
 };
 

@@ -4,15 +4,13 @@
 //
 //   ProgressDisplay display;
 //   display.Begin("Epoch 1/5", /*done=*/0, /*total=*/469);
-//   for (...) {
-//     if (display.Count(/*samples=*/128)) display.Show({{"loss", Read(loss)}});
-//   }
-//   display.Finish({{"loss", mean}});
+//   if (display.Count(/*samples=*/128)) display.Show({{"loss", 0.5}});
+//   display.Finish({{"loss", 0.5}});
 //
-// A pass may begin within another, which goes on when it ends: the inner one is
-// shown, and its time is not counted as the outer one's.
+// A pass may begin within another: the inner one is shown until it ends, and
+// its time does not count for the outer one.
 //
-// Count costs one look at the clock, so that it may be called at every step.
+// Count reads the clock once, so that it can be called at every step.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_PROGRESS_DISPLAY_H_
@@ -31,17 +29,17 @@
 namespace trainyard {
 
 struct ProgressDisplayOptions {
-  // Borrowed. Errors by default, so that results can be piped without it.
+  // Borrowed. By default standard error, so that standard output can be piped.
   std::FILE* output = stderr;
-  // Draws a bar even where no terminal is recognised.
+  // Draws a bar even if the output is not a terminal.
   bool force_terminal = false;
-  // Leaves the finished bar of every pass on the terminal: for runs whose
-  // epochs nothing else prints.
+  // Leaves the finished bar of every pass on the terminal.
   bool keep = false;
-  // On a terminal: seconds between two drawings, at least. REQUIRES: >= 0.
+  // On a terminal: the least number of seconds between two drawings.
+  // REQUIRES: >= 0.
   double redraw_seconds = 0.1;
-  // Elsewhere: seconds between two lines of one pass, at least. There are no
-  // more than ten, and always the last. REQUIRES: >= 0.
+  // Elsewhere: the least number of seconds between two lines of a pass. A pass
+  // has at most ten lines, and always the last. REQUIRES: >= 0.
   double line_seconds = 10;
   SecondsClock clock = SteadySeconds;
 };
@@ -51,11 +49,11 @@ class ProgressDisplay {
   // By name, the most important first.
   using Values = std::vector<std::pair<std::string, double>>;
 
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit ProgressDisplay(ProgressDisplayOptions options = {});
 
-  // Begins a pass of `total` batches (unset: unknown), `done` of which were
-  // done earlier, within the current one if there is one.
+  // Begins a pass of `total` batches (unset: unknown), of which `done` were done
+  // before. If there is a current pass, the new one is within it.
   void Begin(std::string label, int64_t done, std::optional<int64_t> total);
 
   // Counts a batch. Returns whether it is time to Show.
@@ -63,11 +61,10 @@ class ProgressDisplay {
 
   void Show(Values values);
 
-  // The pass came to its end: clears the terminal's line, or keeps it if asked
-  // to.
+  // Ends the pass at its last batch: clears the line, or keeps it (`keep`).
   void Finish(Values values);
 
-  // All passes end here, before their end. Does nothing if there is none.
+  // Ends all passes before their last batch. Does nothing if there is none.
   void Leave();
 
  private:
@@ -75,8 +72,7 @@ class ProgressDisplay {
     ProgressLine line;
     double start = 0;
     int64_t samples = 0;
-    // Where there is no terminal: from which batch and moment on the next line
-    // is due.
+    // Without a terminal: the next line is due at this batch and this time.
     int64_t next_line_batch = 0;
     double next_line = 0;
   };
@@ -92,7 +88,7 @@ class ProgressDisplay {
   bool utf8_;
   // The innermost last.
   std::vector<Pass> passes_;
-  // On a terminal: when to draw again, and whether a bar stands there.
+  // On a terminal: when to draw again, and whether a bar is shown now.
   double next_draw_ = -1e300;
   bool drawn_ = false;
 };

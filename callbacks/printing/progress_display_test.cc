@@ -63,6 +63,13 @@ class ProgressDisplayTest : public ::testing::Test {
   size_t read_ = 0;
 };
 
+TEST_F(ProgressDisplayTest, HeaderExample) {
+  ProgressDisplay display;
+  display.Begin("Epoch 1/5", /*done=*/0, /*total=*/469);
+  if (display.Count(/*samples=*/128)) display.Show({{"loss", 0.5}});
+  display.Finish({{"loss", 0.5}});
+}
+
 TEST_F(ProgressDisplayTest, DrawsOverItsOwnLine) {
   ProgressDisplay display(Terminal());
   display.Begin("Epoch 1/2", 0, 4);

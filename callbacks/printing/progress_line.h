@@ -1,5 +1,5 @@
-// ProgressLine is one moment of a pass over data, and how it looks: as a bar of
-// a given width, or as a plain line for a log.
+// ProgressLine is the state of a pass over data. It is shown as a bar of a
+// given width, or as a plain line for a log.
 //
 //   const ProgressLine line{.label = "Epoch 2/5", .done = 203, .total = 469,
 //                           .seconds = 3.2, .samples_per_second = 8200,
@@ -28,26 +28,26 @@ struct ProgressLine {
   int64_t done = 0;
   // Unset: unknown.
   std::optional<int64_t> total = 0;
-  // Since the pass began.
+  // Since the start of the pass.
   double seconds = 0;
-  // What of `done` was done in those seconds, unlike in a pass that was
-  // resumed. Negative: all.
+  // How many of `done` were done in those seconds; fewer in a resumed pass.
+  // Negative: all.
   int64_t timed = -1;
-  // 0 while it is not known.
+  // 0 while it is unknown.
   double samples_per_second = 0;
   // By name, the most important first.
   std::vector<std::pair<std::string, double>> values = {};
 };
 
 struct BarStyle {
-  // Columns the bar may take, at most.
+  // The largest number of columns.
   int width = 80;
   // Bars in eighths of a column. Otherwise plain ASCII.
   bool utf8 = true;
 };
 
-// Never wider than asked: what does not fit is left out, the least important
-// first.
+// At most `width` columns: parts that do not fit are left out, the least
+// important first.
 std::string DrawBar(const ProgressLine& line, const BarStyle& style);
 
 // One line without an end of line.

@@ -1,4 +1,4 @@
-// Numbers as people read them, for bars, tables and messages.
+// Formats numbers for bars, tables and messages.
 //
 //   ReadableCount(12345);      // "12.3k"
 //   ReadableSeconds(3725);     // "1:02:05"
@@ -16,11 +16,11 @@ namespace trainyard {
 // "1.20G".
 std::string ReadableCount(double count);
 
-// "0:05", "12:34", "1:02:05", "3d 04:05"; "-:--" for what is not known
-// (negative or not finite).
+// "0:05", "12:34", "1:02:05", "3d 04:05"; "-:--" for an unknown time (negative
+// or not finite).
 std::string ReadableSeconds(double seconds);
 
-// A metric: four decimals, or an exponent where those would say nothing
+// A metric: four decimals, or an exponent for very small and large values
 // ("1.234e-05", "1.234e+06"). "0", "nan", "inf".
 std::string ReadableValue(double value);
 

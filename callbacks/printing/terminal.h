@@ -1,4 +1,4 @@
-// What is known of the terminal behind an output.
+// Properties of the terminal that an output is connected to.
 //
 //   if (IsTerminal(stderr)) Draw(TerminalWidth(stderr));
 //
@@ -10,10 +10,10 @@
 
 namespace trainyard {
 
-// Whether lines can be redrawn there: a terminal, and TERM is not "dumb".
+// Whether lines can be redrawn: it is a terminal, and TERM is not "dumb".
 bool IsTerminal(std::FILE* output);
 
-// Its columns now; 80 where that is not known.
+// The current number of columns; 80 if it is unknown.
 int TerminalWidth(std::FILE* output);
 
 // Whether the environment says that text is UTF-8 (LC_ALL, LC_CTYPE, LANG).

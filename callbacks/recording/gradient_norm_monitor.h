@@ -1,12 +1,12 @@
-// GradientNormMonitor records the 2-norm of the whole gradient, before it is
-// clipped: the mean and the maximum over the updates of an epoch, as
-// "grad_norm_mean" and "grad_norm_max".
+// GradientNormMonitor records the 2-norm of the whole gradient before clipping:
+// its mean and maximum over the updates of an epoch, as "grad_norm_mean" and
+// "grad_norm_max".
 //
 //   trainer.Add(GradientNormMonitor(optimizer));
 //
-// The numbers stay on the device until the epoch has trained.
+// The values stay on the device until the end of the epoch.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_GRADIENT_NORM_MONITOR_H_
 #define TRAINYARD_CALLBACKS_RECORDING_GRADIENT_NORM_MONITOR_H_
 
@@ -33,7 +33,7 @@ class GradientNormMonitor final : public Callback {
 
  private:
   Optimizer& optimizer_;
-  // Of the epoch under way.
+  // Of the current epoch.
   at::Tensor sum_;
   at::Tensor max_;
   int64_t count_ = 0;

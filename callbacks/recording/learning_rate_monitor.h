@@ -4,7 +4,7 @@
 //   trainer.Add(LearningRateMonitor(optimizer));
 //   trainer.Add(LearningRateMonitor(optimizer, {.fields = {"lr", "beta1"}}));
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_LEARNING_RATE_MONITOR_H_
 #define TRAINYARD_CALLBACKS_RECORDING_LEARNING_RATE_MONITOR_H_
 
@@ -20,14 +20,14 @@ namespace trainyard {
 class Optimizer;
 
 struct LearningRateMonitorOptions {
-  // Any that schedules may set. REQUIRES: the optimizer has them.
+  // Fields of the optimizer's groups. REQUIRES: the optimizer has them.
   std::vector<std::string> fields = {"lr"};
 };
 
 class LearningRateMonitor final : public Callback {
  public:
-  // Borrows the optimizer. Throws, listing what there is, if a group lacks a
-  // field.
+  // Borrows the optimizer. Throws, listing the fields there are, if a group
+  // lacks one.
   explicit LearningRateMonitor(Optimizer& optimizer,
                                LearningRateMonitorOptions options = {});
 
@@ -38,7 +38,7 @@ class LearningRateMonitor final : public Callback {
  private:
   struct Field {
     std::string name;
-    // The optimizer's own number.
+    // The optimizer's value.
     const double* source;
     double at_last_update;
   };

@@ -1,14 +1,13 @@
 // MemoryMonitor records the memory of this process at the end of each epoch, in
-// MiB: "memory_mb", what it takes now, and "memory_peak_mb", the most it ever
-// took.
+// MiB: "memory_mb" is the current size, "memory_peak_mb" the largest so far.
 //
 //   trainer.Add(MemoryMonitor());
 //
-// A number that grows from epoch to epoch is a leak, often of a graph that a
-// kept tensor holds on to. Memory of devices is not counted. Linux only: it
+// A size that grows from epoch to epoch is a leak, often of a graph that is
+// referenced by a tensor. Memory of devices is not included. Linux only: it
 // reads /proc.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_MEMORY_MONITOR_H_
 #define TRAINYARD_CALLBACKS_RECORDING_MEMORY_MONITOR_H_
 

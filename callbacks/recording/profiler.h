@@ -4,10 +4,10 @@
 //
 //   trainer.Add(Profiler({.path = "steps.json", .first_batch = 20}));
 //
-// The steps before are not slowed down. A run that ends too early writes what
-// it has; a second run writes the file anew.
+// It does not slow down the steps before. A run that ends during the trace
+// writes the steps so far; a second run replaces the file.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_PROFILER_H_
 #define TRAINYARD_CALLBACKS_RECORDING_PROFILER_H_
 
@@ -21,25 +21,25 @@
 namespace trainyard {
 
 struct ProfilerOptions {
-  // Of the file to write. Required.
+  // The file to write. Required.
   std::string path;
-  // Counted from 1 through the run. Later than the first few, which allocate
-  // and tune. REQUIRES: >= 1.
+  // Counted from 1 over the whole run. The first batches of a run are not
+  // typical: they allocate memory. REQUIRES: >= 1.
   int64_t first_batch = 10;
   // REQUIRES: >= 1.
   int64_t batches = 3;
-  // Notes the shapes of operators' inputs.
+  // Records the shapes of operators' inputs.
   bool shapes = false;
-  // Notes allocations.
+  // Records allocations.
   bool memory = false;
 };
 
 class Profiler final : public Callback {
  public:
-  // Throws c10::ValueError, which names the option, for a bad one.
+  // Throws c10::ValueError, naming the option, for an invalid one.
   explicit Profiler(ProfilerOptions options);
 
-  // Before others: they are part of a step.
+  // Before other callbacks, which are part of a step.
   int priority() const override { return -50; }
 
   void OnRunStart(const RunStart& e, Control&) override;

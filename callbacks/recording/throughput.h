@@ -1,15 +1,15 @@
-// Throughput records how fast an epoch trained and where its time went:
+// Throughput records the speed of each epoch:
 //
-//   samples_per_second    over all processes, evaluations left out
+//   samples_per_second    of all ranks, without evaluations
 //   data_wait             share of that time spent waiting for batches, 0 to 1
 //   step_ms_p50, step_ms_p95, step_ms_max    of single steps, in milliseconds
 //
 //   trainer.Add(Throughput());
 //
-// Time is the host's. On a device that lags behind it, a step is over when it
-// is queued: single steps then say little. The epoch as a whole is right.
+// Times are those of the host. On a device that runs asynchronously a step ends
+// when it is queued: then only the values of the whole epoch are meaningful.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_THROUGHPUT_H_
 #define TRAINYARD_CALLBACKS_RECORDING_THROUGHPUT_H_
 
@@ -29,7 +29,7 @@ struct ThroughputOptions {
 
 class Throughput final : public Callback {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit Throughput(ThroughputOptions options = {});
 
   void OnEpochStart(const EpochStart& e, Control&) override;
@@ -41,7 +41,7 @@ class Throughput final : public Callback {
 
  private:
   ThroughputOptions options_;
-  // The end of the last step, or what else the wait for a batch began with.
+  // When the wait for the next batch began.
   double wait_start_ = 0;
   double epoch_start_ = 0;
   double eval_start_ = 0;
@@ -49,7 +49,7 @@ class Throughput final : public Callback {
   double step_start_ = 0;
   double waited_ = 0;
   int64_t start_samples_ = 0;
-  // Of the epoch under way, in seconds.
+  // Of the current epoch, in seconds.
   std::vector<float> steps_;
 };
 

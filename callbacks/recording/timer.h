@@ -1,11 +1,11 @@
-// Timer records how long each epoch took: "train_seconds", evaluations left
-// out, and "eval_seconds", of all evaluations in it.
+// Timer records the duration of each epoch: "train_seconds" without
+// evaluations, and "eval_seconds" of all evaluations in it.
 //
 //   Timer& timer = trainer.Add(Timer());
 //   trainer.Train(…);
-//   timer.seconds();      // of the whole run, everything included
+//   timer.seconds();      // of the whole run
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_TIMER_H_
 #define TRAINYARD_CALLBACKS_RECORDING_TIMER_H_
 
@@ -24,10 +24,10 @@ struct TimerOptions {
 
 class Timer final : public Callback {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit Timer(TimerOptions options = {});
 
-  // Since the run began, or of the last one; 0 before the first.
+  // Since the start of the current run, or of the last run; 0 before the first.
   double seconds() const;
 
   void OnRunStart(const RunStart& e, Control&) override;

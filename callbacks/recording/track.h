@@ -20,7 +20,7 @@
 // the files back to it, so that no row is missing or there twice. A new run in
 // the same folder moves the files aside. Add it on rank 0 only.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_TRACK_H_
 #define TRAINYARD_CALLBACKS_RECORDING_TRACK_H_
 
@@ -62,7 +62,7 @@ struct TrackOptions {
 
 class Track final : public Callback, public Stateful {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit Track(TrackOptions options);
 
   // For what is not a number: histograms, images, texts.

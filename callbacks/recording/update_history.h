@@ -8,7 +8,7 @@
 // A resumed run continues with its values. For files, see
 // callbacks/recording:track.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_UPDATE_HISTORY_H_
 #define TRAINYARD_CALLBACKS_RECORDING_UPDATE_HISTORY_H_
 

@@ -1,12 +1,12 @@
-// ConvertSyncBatchNorm makes a model's batch normalisation work over all
-// processes of a run, if there are several: see UseSyncBatchNorm in
-// backends/use_sync_batch_norm.h for which layers can be.
+// ConvertSyncBatchNorm makes a model's batch normalisation use the batches of
+// all ranks, if there are several. UseSyncBatchNorm
+// (backends/use_sync_batch_norm.h) says which layers can be converted.
 //
 //   trainer.Add(ConvertSyncBatchNorm(model.ptr(), *backend));
 //
-// Before the first run or evaluation, on all processes.
+// It acts before the first run or evaluation. Add it on all ranks.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_SETUP_CONVERT_SYNC_BATCH_NORM_H_
 #define TRAINYARD_CALLBACKS_SETUP_CONVERT_SYNC_BATCH_NORM_H_
 
@@ -29,7 +29,7 @@ class ConvertSyncBatchNorm final : public Callback {
   ConvertSyncBatchNorm(std::shared_ptr<torch::nn::Module> model,
                        Backend& backend);
 
-  // Before anyone looks at the model.
+  // Before other callbacks use the model.
   int priority() const override { return -200; }
 
   // Throws c10::ValueError, naming the layers, if some cannot be converted.

@@ -1,12 +1,12 @@
-// MoveModulesToDevice puts modules that are no models of the task, such as
-// metrics and losses with tensors of their own, on the device that the run is
-// on. The task's models are there already.
+// MoveModulesToDevice moves modules that are not models of the task, such as
+// losses with tensors of their own, to the device of the run. The task's models
+// are there already.
 //
 //   trainer.Add(MoveModulesToDevice(backend->device(), {metric.ptr()}));
 //
-// Before the first run or evaluation, and again before each run.
+// It acts before the first run or evaluation, and again before each run.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_SETUP_MOVE_MODULES_TO_DEVICE_H_
 #define TRAINYARD_CALLBACKS_SETUP_MOVE_MODULES_TO_DEVICE_H_
 
@@ -33,7 +33,7 @@ class MoveModulesToDevice final : public Callback {
       at::Device device,
       const std::vector<std::shared_ptr<torch::nn::Module>>& modules);
 
-  // Before anyone uses them.
+  // Before other callbacks use the modules.
   int priority() const override { return -200; }
 
   void OnInitEnd(const InitEnd&, Control&) override { Move(); }

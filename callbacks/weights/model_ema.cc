@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "trainer/checkpoint/parts/tensor_match.h"
+#include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 
 namespace trainyard {

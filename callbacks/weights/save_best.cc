@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "trainer/checkpoint/parts/tensor_match.h"
+#include "trainer/model/tensor_match.h"
 
 // After every header of libtorch, which defines LOG too.
 #include <glog/logging.h>

@@ -8,11 +8,11 @@
 namespace trainyard {
 namespace {
 
-// Whether it was not so before.
+// Returns whether the parameter changed its state.
 bool SetFrozen(const at::Tensor& parameter, bool frozen) {
   if (parameter.requires_grad() != frozen) return false;
   parameter.set_requires_grad(!frozen);
-  // One that is left over would still be stepped along.
+  // An optimizer would still apply a remaining gradient.
   if (frozen) parameter.mutable_grad().reset();
   return true;
 }
@@ -22,9 +22,9 @@ std::unique_ptr<ModuleTree> TreeWithoutModes(
   TORCH_CHECK_VALUE(
       options.batch_norms != BatchNorms::kFreezeWithStatistics &&
           !options.eval_frozen,
-      "ModelFreezer: layers of this model have no modes of their own, so that "
-      "none can stay in evaluation mode: BatchNorms::kFreezeWithStatistics and "
-      "eval_frozen are for torch::nn and TorchScript");
+      "ModelFreezer: layers of this model have no mode of their own and cannot "
+      "stay in evaluation mode; BatchNorms::kFreezeWithStatistics and "
+      "eval_frozen need a torch::nn or TorchScript model");
   return NamedModuleTree(model);
 }
 
@@ -47,7 +47,7 @@ ModelFreezer::ModelFreezer(std::unique_ptr<ModuleTree> tree,
     : tree_(std::move(tree)),
       options_(options),
       selection_(*tree_, options.batch_norms == BatchNorms::kLeave),
-      told_(tree_->nodes().size()) {
+      frozen_nodes_(tree_->nodes().size()) {
   HoldFrozen();
 }
 
@@ -127,7 +127,7 @@ std::vector<NamedTensor> ModelFreezer::Set(
     const std::vector<bool>& nodes, const std::vector<NamedTensor>& parameters,
     bool frozen) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i] && !selection_.LeavesAlone(i)) told_[i] = frozen;
+    if (nodes[i] && !selection_.LeavesAlone(i)) frozen_nodes_[i] = frozen;
   }
   std::vector<NamedTensor> changed;
   for (const NamedTensor& item : parameters) {
@@ -144,7 +144,7 @@ bool ModelFreezer::IsFrozen(size_t node) const {
     if (item.tensor.requires_grad()) return false;
     has_any = true;
   }
-  return has_any || told_[node];
+  return has_any || frozen_nodes_[node];
 }
 
 void ModelFreezer::HoldFrozen() {
@@ -162,9 +162,9 @@ void ModelFreezer::HoldFrozen() {
 
 State ModelFreezer::SaveState() const {
   State state;
-  for (size_t i = 0; i < told_.size(); ++i) {
+  for (size_t i = 0; i < frozen_nodes_.size(); ++i) {
     const ModuleTree::Node& node = tree_->nodes()[i];
-    state.Set("module/" + node.name, static_cast<int64_t>(told_[i]));
+    state.Set("module/" + node.name, static_cast<int64_t>(frozen_nodes_[i]));
     for (const NamedTensor& item : node.parameters) {
       state.Set("parameter/" + item.name,
                 static_cast<int64_t>(!item.tensor.requires_grad()));
@@ -180,11 +180,11 @@ void ModelFreezer::LoadState(const State& state) {
   for (const auto& [name, value] : state.values()) {
     if (own.Has(name)) continue;
     throw std::invalid_argument("ModelFreezer: the state has \"" + name +
-                                "\", which the model has not");
+                                "\", which is not in the model");
   }
-  for (size_t i = 0; i < told_.size(); ++i) {
+  for (size_t i = 0; i < frozen_nodes_.size(); ++i) {
     const ModuleTree::Node& node = tree_->nodes()[i];
-    told_[i] = state.Get<int64_t>("module/" + node.name) != 0;
+    frozen_nodes_[i] = state.Get<int64_t>("module/" + node.name) != 0;
     for (const NamedTensor& item : node.parameters) {
       if (!ModuleSelection::CanTrain(item.tensor)) continue;
       SetFrozen(item.tensor, state.Get<int64_t>("parameter/" + item.name) != 0);

@@ -1,21 +1,23 @@
-// ModelFreezer chooses which parts of a model are trained: layers (modules
-// without others in them, or with parameters of their own), groups of them (the
-// model's direct children), or whatever a pattern names.
+// ModelFreezer selects which parameters of a model are trained: by layer (a
+// module that has no children or has parameters of its own), by group (a direct
+// child of the model), or by name.
 //
 //   ModelFreezer freezer(*model);
-//   freezer.FreezeGroups();                       // all but the last
-//   AdamW optimizer(*model, {.lr = 1e-3});        // trains the last
+//   freezer.FreezeGroups();                 // all groups except the last
+//   AdamW optimizer(*model, {.lr = 1e-2});  // trains the last group
 //   …
-//   optimizer.AddGroup({.params = freezer.UnfreezeGroups(-2, -2)});
+//   optimizer.AddGroup({.params = freezer.UnfreezeGroups(-2, -2),
+//                       .overrides = {{"lr", 1e-3}}});
 //
-// Indices count in order of definition, from 0, or from the end: -1 is the
-// last. Ranges include both ends, given in either order. A pattern is a glob
-// over full names ('*' is any run of characters, '?' any one); it names
-// parameters, and modules for all that is in them. Parameters of the model
-// itself, in none of its children, are in no group: name them.
+// Indices count from 0 in order of definition; negative ones count from the
+// end (-1 is the last). A range includes both ends, in either order. A pattern
+// is a glob over full names ('*' matches any characters, '?' one character). It
+// matches parameters, and modules with everything inside them. Parameters that
+// belong to the model itself are in no group: select them by name.
 //
-// A frozen parameter has no gradient, so that an optimizer that has it leaves
-// it and its state alone. What was frozen before counts as frozen.
+// Freezing a parameter removes its gradient and clears requires_grad, so an
+// optimizer skips it and its state. A parameter that was frozen before the
+// freezer was made counts as frozen.
 //
 // Thread-compatible. Borrows the model.
 #ifndef TRAINYARD_FINETUNING_FREEZER_MODEL_FREEZER_H_
@@ -34,20 +36,21 @@
 
 namespace trainyard {
 
-// What freezing does to a batch norm, and to any layer that keeps statistics.
+// What freezing does to batch norms and other layers with running statistics.
 enum class BatchNorms {
-  // Nothing, however it is reached: it goes on learning, and counting.
+  // Nothing, even if a pattern names it: its parameters are trained and its
+  // statistics are updated.
   kLeave,
-  // Its weight and bias are frozen; its statistics still follow the data.
+  // Freezes weight and bias. The statistics are still updated.
   kFreeze,
-  // It also stays in evaluation mode, also after train(): it uses the
-  // statistics it has, and they stay as they are.
+  // Also keeps the layer in evaluation mode, even after train(): it uses its
+  // statistics and does not update them.
   kFreezeWithStatistics,
 };
 
 struct ModelFreezerOptions {
   BatchNorms batch_norms = BatchNorms::kLeave;
-  // Whether other frozen layers stay in evaluation mode, too: no dropout.
+  // Whether the other frozen layers stay in evaluation mode, too (no dropout).
   bool eval_frozen = false;
 };
 
@@ -55,52 +58,55 @@ class ModelFreezer final : public Stateful {
  public:
   explicit ModelFreezer(torch::nn::Module& model,
                         const ModelFreezerOptions& options = {});
-  // train() of TorchScript cannot be told what is to stay in evaluation mode:
-  // call ApplyModes after it.
+  // TorchScript's train() switches frozen layers to training mode as well: call
+  // ApplyModes after it.
   explicit ModelFreezer(const torch::jit::Module& model,
                         const ModelFreezerOptions& options = {});
-  // Of any model, e.g. an ExportedModel, by the names of its parameters. Its
-  // layers have no modes of their own: throws c10::ValueError for options that
-  // keep some in evaluation mode.
+  // Any model, e.g. an ExportedModel; the layers are derived from the names of
+  // its parameters. Such layers have no mode of their own: throws
+  // c10::ValueError if the options ask to keep layers in evaluation mode.
   explicit ModelFreezer(const Model& model,
                         const ModelFreezerOptions& options = {});
 
   struct Layer {
-    std::string name;  // empty: the model itself
+    std::string name;  // empty for the model itself
     std::string type;
-    int64_t group;  // -1: the model itself
+    int64_t group;  // -1 for the model itself
     int64_t parameters, trainable;
     bool is_batch_norm;
-    // None of its parameters is trained. Without parameters: as it was told.
+    // Whether none of its parameters is trained. For a layer without
+    // parameters: whether it was last frozen or unfrozen.
     bool frozen;
     bool training;
   };
   std::vector<Layer> Layers() const;
-  // The names of the direct children.
+  // Names of the groups (the model's direct children).
   std::vector<std::string> Groups() const;
 
-  // These throw c10::IndexError for an index out of range, and c10::ValueError,
-  // with the nearest names, for a pattern that names nothing that can be
-  // frozen.
+  // Throw c10::IndexError if an index is out of range, and c10::ValueError,
+  // with the nearest names, if a pattern matches nothing that can be frozen.
   void FreezeGroups(int64_t from = 0, int64_t to = -2);
   void FreezeLayers(int64_t from, int64_t to);
   void FreezeMatching(const std::string& pattern);
-  // Return the parameters that were frozen and now are not, for an optimizer.
+  // Return the parameters that were frozen and are now trained, to add to an
+  // optimizer. Throw as above.
   std::vector<NamedTensor> UnfreezeGroups(int64_t from = 0, int64_t to = -1);
   std::vector<NamedTensor> UnfreezeLayers(int64_t from, int64_t to);
   std::vector<NamedTensor> UnfreezeMatching(const std::string& pattern);
 
-  // What those would freeze or unfreeze, frozen or not.
+  // The parameters that the calls above would select, frozen or not.
   std::vector<NamedTensor> OfGroups(int64_t from, int64_t to) const;
   std::vector<NamedTensor> Matching(const std::string& pattern) const;
 
-  // All that are trained, in the model's order.
+  // The trained parameters, in the model's order.
   std::vector<NamedTensor> TrainableParameters() const;
 
-  void ApplyModes() { tree_->HoldAgain(); }
+  // Puts the frozen layers back into evaluation mode, where the options ask for
+  // it. Needed only for TorchScript, after train().
+  void ApplyModes() { tree_->ApplyHeld(); }
 
-  // By name, what is frozen. Loading throws std::invalid_argument if the
-  // model's names are others.
+  // The state lists which parameters are frozen, by name. LoadState throws
+  // std::invalid_argument if the model has other names.
   State SaveState() const override;
   void LoadState(const State& state) override;
 
@@ -116,7 +122,7 @@ class ModelFreezer final : public Stateful {
   std::unique_ptr<ModuleTree> tree_;
   ModelFreezerOptions options_;
   ModuleSelection selection_;
-  std::vector<bool> told_;  // by node: frozen, as last told
+  std::vector<bool> frozen_nodes_;  // as last requested, one per node
 };
 
 }  // namespace trainyard

@@ -21,8 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A block with a parameter of its own and layers that look at their mode,
-// between two others.
+// A block with a parameter of its own and layers that depend on the mode,
+// between two linear layers.
 struct Layers {
   TestLinear stem{4, 4}, linear{4, 4};
   TestBatchNorm1d norm{4};
@@ -54,7 +54,7 @@ std::vector<std::string> Names(const std::vector<NamedTensor>& tensors) {
   return names;
 }
 
-TEST(ModelFreezerTest, GroupsAreChildrenAndLayersAreWhatHasParametersOrNobody) {
+TEST(ModelFreezerTest, ListsGroupsAndLayers) {
   Net net;
   const ModelFreezer freezer(*net);
   EXPECT_THAT(freezer.Groups(), ElementsAre("stem", "block", "head"));
@@ -70,7 +70,7 @@ TEST(ModelFreezerTest, GroupsAreChildrenAndLayersAreWhatHasParametersOrNobody) {
   EXPECT_EQ(freezer.Layers()[0].parameters, 20);
 }
 
-TEST(ModelFreezerTest, FreezesAllButTheLastGroupAndLeavesBatchNormsAlone) {
+TEST(ModelFreezerTest, FreezesAllGroupsExceptTheLastAndNoBatchNorms) {
   Net net;
   ModelFreezer freezer(*net);
   freezer.FreezeGroups();
@@ -78,7 +78,7 @@ TEST(ModelFreezerTest, FreezesAllButTheLastGroupAndLeavesBatchNormsAlone) {
               ElementsAre("block.norm.weight", "block.norm.bias", "head.weight",
                           "head.bias"));
   EXPECT_TRUE(net.norm->is_training());
-  // Only what was frozen comes back.
+  // Only parameters that were frozen are returned.
   EXPECT_THAT(
       Names(freezer.UnfreezeGroups(-2, -1)),
       ElementsAre("block.scale", "block.linear.weight", "block.linear.bias"));
@@ -86,7 +86,7 @@ TEST(ModelFreezerTest, FreezesAllButTheLastGroupAndLeavesBatchNormsAlone) {
   EXPECT_EQ(freezer.UnfreezeGroups().size(), 2);
 }
 
-TEST(ModelFreezerTest, RangesGoEitherWayAndFromTheEnd) {
+TEST(ModelFreezerTest, RangesAcceptNegativeIndicesAndEitherOrder) {
   Net net;
   ModelFreezer freezer(*net, {.batch_norms = BatchNorms::kFreeze});
   freezer.FreezeLayers(-1, 3);
@@ -97,7 +97,7 @@ TEST(ModelFreezerTest, RangesGoEitherWayAndFromTheEnd) {
               ElementsAre("head.weight", "head.bias"));
 }
 
-TEST(ModelFreezerTest, PatternsNameParametersAndModules) {
+TEST(ModelFreezerTest, PatternsMatchParametersAndModules) {
   Net net;
   ModelFreezer freezer(*net);
   freezer.FreezeMatching("*.bias");
@@ -112,7 +112,7 @@ TEST(ModelFreezerTest, PatternsNameParametersAndModules) {
       ElementsAre("block.scale", "block.linear.weight", "block.linear.bias"));
 }
 
-TEST(ModelFreezerTest, StatisticsOfFrozenNormsStayPutAlsoAfterTrain) {
+TEST(ModelFreezerTest, StatisticsOfFrozenNormsDoNotChangeEvenAfterTrain) {
   Net net;
   ModelFreezer freezer(*net,
                        {.batch_norms = BatchNorms::kFreezeWithStatistics});
@@ -139,7 +139,7 @@ TEST(ModelFreezerTest, StatisticsOfFrozenNormsStayPutAlsoAfterTrain) {
   EXPECT_FALSE(at::equal(net.norm["running_mean"], mean));
 }
 
-TEST(ModelFreezerTest, StatisticsFollowTheDataIfOnlyParametersAreFrozen) {
+TEST(ModelFreezerTest, StatisticsAreUpdatedIfOnlyParametersAreFrozen) {
   Net net;
   ModelFreezer freezer(*net, {.batch_norms = BatchNorms::kFreeze});
   freezer.FreezeGroups();
@@ -169,7 +169,7 @@ TEST(ModelFreezerTest, FrozenLayersCanStayInEvaluationMode) {
   EXPECT_TRUE(net.dropout->is_training());
 }
 
-TEST(ModelFreezerTest, AFrozenParameterDoesNotMove) {
+TEST(ModelFreezerTest, AFrozenParameterIsNotUpdated) {
   Net net;
   SGD optimizer(*net, {.lr = 0.1, .momentum = 0.9});
   const auto update = [&] {
@@ -188,7 +188,7 @@ TEST(ModelFreezerTest, AFrozenParameterDoesNotMove) {
   EXPECT_FALSE(at::equal(net.stem["weight"], before));
 }
 
-TEST(ModelFreezerTest, StateBringsBackWhatWasFrozen) {
+TEST(ModelFreezerTest, StateRestoresFrozenParameters) {
   const ModelFreezerOptions options = {
       .batch_norms = BatchNorms::kFreezeWithStatistics, .eval_frozen = true};
   Net net, other;
@@ -209,7 +209,7 @@ TEST(ModelFreezerTest, StateBringsBackWhatWasFrozen) {
   EXPECT_THROW(strange.LoadState(freezer.SaveState()), std::invalid_argument);
 }
 
-TEST(ModelFreezerTest, ErrorsSayWhatThereIs) {
+TEST(ModelFreezerTest, ErrorsNameTheAlternatives) {
   Net net;
   ModelFreezer freezer(*net);
   EXPECT_THAT(ErrorOf<c10::IndexError>([&] { freezer.FreezeGroups(0, 3); }),
@@ -223,7 +223,7 @@ TEST(ModelFreezerTest, ErrorsSayWhatThereIs) {
                 "parameters; near it are \"block."));
   EXPECT_THAT(
       ErrorOf<c10::ValueError>([&] { freezer.FreezeMatching("block.norm"); }),
-      HasSubstr("names only batch norms, which are left alone"));
+      HasSubstr("matches only batch norms, which are not frozen by default"));
   EXPECT_EQ(freezer.TrainableParameters().size(), 9);
 }
 

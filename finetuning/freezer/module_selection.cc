@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-// From the end if negative.
+// Negative indices count from the end.
 size_t Index(int64_t index, size_t size, const char* what) {
   const auto signed_size = static_cast<int64_t>(size);
   TORCH_CHECK_INDEX(index >= -signed_size && index < signed_size,
@@ -64,7 +64,6 @@ ModuleSelection::Marks ModuleSelection::InLayers(int64_t from,
   return nodes;
 }
 
-// Modules that the pattern names, with all in them.
 ModuleSelection::Marks ModuleSelection::InMatching(
     const std::string& pattern) const {
   const auto& nodes = tree_.nodes();
@@ -95,9 +94,10 @@ std::vector<NamedTensor> ModuleSelection::ParametersMatching(
       }
     }
   }
-  TORCH_CHECK_VALUE(!named.empty() || !left_alone, "ModelFreezer: \"", pattern,
-                    "\" names only batch norms, which are left alone; set "
-                    "batch_norms to freeze them");
+  TORCH_CHECK_VALUE(
+      !named.empty() || !left_alone, "ModelFreezer: \"", pattern,
+      "\" matches only batch norms, which are not frozen by default; "
+      "set batch_norms to freeze them");
   TORCH_CHECK_VALUE(!named.empty(), "ModelFreezer: \"", pattern,
                     "\" matches no parameter and no module with parameters; "
                     "near it are ",

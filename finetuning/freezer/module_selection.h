@@ -1,9 +1,9 @@
 // ModuleSelection finds modules and parameters of a ModuleTree by index and by
-// name, in the way of ModelFreezer: see there for what groups, layers and
-// patterns are.
+// name. Groups, layers, ranges and patterns are those of ModelFreezer.
 //
 //   const ModuleSelection selection(*tree, /*leave_batch_norms=*/true);
-//   selection.ParametersOf(selection.InGroups(0, -2));
+//   const std::vector<NamedTensor> parameters =
+//       selection.ParametersOf(selection.InGroups(0, -2));
 //
 // Thread-compatible. Borrows the tree.
 #ifndef TRAINYARD_FINETUNING_FREEZER_MODULE_SELECTION_H_
@@ -26,27 +26,30 @@ class ModuleSelection {
 
   ModuleSelection(const ModuleTree& tree, bool leave_batch_norms);
 
-  // The nodes of groups, and the group of a node: -1 for the model itself.
+  // The node of each group, and the group of each node (-1 for the model
+  // itself).
   const std::vector<size_t>& groups() const { return groups_; }
   int64_t group_of(size_t node) const { return group_of_[node]; }
 
-  // Whether it is a batch norm, and those are left out.
+  // Whether the node is a batch norm and batch norms are excluded.
   bool LeavesAlone(size_t node) const;
 
-  // Inclusive, from the end if negative, in either order. Throw
-  // c10::IndexError.
+  // The nodes of a range of groups or layers. Throw c10::IndexError if an index
+  // is out of range.
   Marks InGroups(int64_t from, int64_t to) const;
   Marks InLayers(int64_t from, int64_t to) const;
-  // Modules that the pattern names, with all in them. May be none.
+  // The modules that match the pattern, with all modules inside them. May be
+  // empty.
   Marks InMatching(const std::string& pattern) const;
 
-  // Those that can be trained, but for what is left alone.
+  // The trainable parameters of these nodes, without excluded batch norms.
   std::vector<NamedTensor> ParametersOf(const Marks& nodes) const;
-  // Those of modules that the pattern names, and those that it names itself.
-  // Throws c10::ValueError, with near names, if there are none.
+  // The parameters of matching modules, and the parameters that match
+  // themselves. Throws c10::ValueError, with the nearest names, if there are
+  // none.
   std::vector<NamedTensor> ParametersMatching(const std::string& pattern) const;
 
-  // Counters and the like cannot be trained.
+  // Integer tensors, such as counters, cannot be trained.
   static bool CanTrain(const at::Tensor& tensor) {
     return tensor.is_floating_point() || tensor.is_complex();
   }

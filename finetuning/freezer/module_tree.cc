@@ -33,8 +33,7 @@ std::string ShortType(std::string type) {
   return type;
 }
 
-// The last child of a module: by the time it hears of train(), its siblings
-// have.
+// The last child of a module: train() reaches it after its siblings.
 class EvalKeeper final : public torch::nn::Module {
  public:
   void train(bool) override {
@@ -85,8 +84,8 @@ class NnTree final : public ModuleTree {
     modules_[node]->train(training);
   }
 
-  // One for each module that something held is in: train() of any of them is
-  // heard.
+  // One for each module that contains a held layer, so that train() of any of
+  // them is noticed.
   void HeldChanged() override {
     RemoveKeepers();
     std::vector<std::shared_ptr<EvalKeeper>> keepers(nodes_.size());
@@ -117,9 +116,9 @@ class NnTree final : public ModuleTree {
   }
 
   torch::nn::Module& model_;
-  // As nodes_; null for the model itself.
+  // One per node; null for the model itself.
   std::vector<std::shared_ptr<torch::nn::Module>> modules_;
-  std::vector<size_t> parents_;  // those with a keeper
+  std::vector<size_t> parents_;  // modules that have a keeper
 };
 
 class ScriptTree final : public ModuleTree {
@@ -163,7 +162,7 @@ class ScriptTree final : public ModuleTree {
     }
   }
 
-  std::vector<torch::jit::Module> modules_;  // as nodes_
+  std::vector<torch::jit::Module> modules_;  // one per node
 };
 
 class NamedTree final : public ModuleTree {
@@ -184,7 +183,7 @@ class NamedTree final : public ModuleTree {
   bool is_training(size_t) const override { return true; }
 
  private:
-  // The module that a tensor is in, and those around it, are there afterwards.
+  // Adds the module that contains a tensor, and its parents.
   size_t NodeOf(const std::string& tensor) {
     size_t node = 0;
     for (size_t dot = tensor.find('.'); dot != std::string::npos;
@@ -214,22 +213,22 @@ class NamedTree final : public ModuleTree {
 
 void ModuleTree::Hold(const std::vector<bool>& layers) {
   std::vector<bool> hold(nodes_.size(), true);
-  // Nodes come after what they are in.
+  // Parents come before their children.
   for (size_t node = nodes_.size() - 1; node > 0; --node) {
     if (nodes_[node].is_layer() && !layers[node]) hold[node] = false;
     if (!hold[node]) hold[nodes_[node].parent] = false;
   }
   hold[0] = false;
-  if (hold == held_) return HoldAgain();
+  if (hold == held_) return ApplyHeld();
   const std::vector<bool> before = std::exchange(held_, std::move(hold));
   HeldChanged();
   for (size_t node = 0; node < nodes_.size(); ++node) {
     if (before[node] && !held_[node]) SetTraining(node, is_training(0));
   }
-  HoldAgain();  // what is within a released one may still be held
+  ApplyHeld();  // a released module may contain held layers
 }
 
-void ModuleTree::HoldAgain() {
+void ModuleTree::ApplyHeld() {
   for (size_t node = 0; node < nodes_.size(); ++node) {
     if (held_[node]) SetTraining(node, false);
   }

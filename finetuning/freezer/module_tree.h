@@ -1,10 +1,12 @@
-// ModuleTree is a model as ModelFreezer sees it: its modules in the order of
-// their definition, whether they were written in C++ or come from TorchScript
-// or torch.export.
+// ModuleTree lists the modules of a model in order of definition, for
+// ModelFreezer. The model is written in C++, or comes from TorchScript or
+// torch.export.
 //
 //   const std::unique_ptr<ModuleTree> tree = NnModuleTree(*model);
-//   for (const ModuleTree::Node& node : tree->nodes()) Print(node.name);
-//   tree->Hold(frozen);     // in evaluation mode, whatever train() says
+//   for (const ModuleTree::Node& node : tree->nodes()) {
+//     names.push_back(node.name);
+//   }
+//   tree->Hold(frozen);  // evaluation mode, even after train()
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_FREEZER_MODULE_TREE_H_
@@ -32,61 +34,62 @@ class Model;
 class ModuleTree {
  public:
   struct Node {
-    // With those it is in, e.g. "encoder.0.norm"; empty for the model itself.
+    // Full name, e.g. "encoder.0.norm"; empty for the model itself.
     std::string name;
     // E.g. "Conv2d".
     std::string type;
-    // The node that it is in; a node comes before those in it. 0 for the first.
+    // Index of the parent node. Parents come before their children. 0 for the
+    // model itself.
     size_t parent = 0;
     bool has_children = false;
-    // Whether it keeps statistics of what it has seen.
+    // Whether it keeps running statistics.
     bool is_batch_norm = false;
-    // Its own, not those of modules in it; with their full names.
+    // Its own parameters, without those of its children; with full names.
     std::vector<NamedTensor> parameters;
 
-    // What freezing is about: a module without others in it, or with parameters
-    // of its own.
+    // A layer is a module that has no children or has parameters of its own.
     bool is_layer() const { return !has_children || !parameters.empty(); }
   };
 
   virtual ~ModuleTree() = default;
 
-  // The model itself first.
+  // The first node is the model itself.
   const std::vector<Node>& nodes() const { return nodes_; }
 
   virtual bool is_training(size_t node) const = 0;
 
-  // Puts these layers to evaluation mode and keeps them there; those held
-  // before and no more go to the model's mode. A module whose layers are all
-  // held is held, too, unless it is the model itself.
+  // Puts the marked layers into evaluation mode and keeps them there. Layers
+  // that were held before and are no longer marked get the model's mode. A
+  // module whose layers are all held is held too, except the model itself.
   void Hold(const std::vector<bool>& layers);
 
-  // For TorchScript, whose train() cannot be told of what is held: after it,
-  // puts all that is held back to evaluation mode.
-  void HoldAgain();
+  // Puts the held layers back into evaluation mode. Needed only for
+  // TorchScript, whose train() switches them to training mode.
+  void ApplyHeld();
 
  protected:
   std::vector<Node> nodes_;
-  std::vector<bool> held_;  // as nodes_
+  std::vector<bool> held_;  // one per node
 
  private:
-  // One module's mode, with that of all in it or without.
+  // Sets the mode of one module. Its children may change too.
   virtual void SetTraining(size_t node, bool training) = 0;
-  // What is held is other than before.
+  // Called after held_ changed.
   virtual void HeldChanged() {}
 };
 
-// Borrows the model. While anything is held, each module around it has one more
-// child, without tensors, that hears of train(): clone() of such a module
-// throws.
+// Borrows the model. While a layer is held, each module that contains it has an
+// additional child without tensors that is notified by train(). clone() of such
+// a module throws.
 std::unique_ptr<ModuleTree> NnModuleTree(torch::nn::Module& model);
 
-// Copies of a torch::jit::Module are the same module.
+// Keeps the module: copies of a torch::jit::Module share one object.
 std::unique_ptr<ModuleTree> ScriptModuleTree(const torch::jit::Module& model);
 
-// Of any model, from the names of its parameters and buffers: modules without
-// any are not seen, types are not known. Its modules have no modes of their
-// own: REQUIRES that nothing is held.
+// Any model. Modules are derived from the names of parameters and buffers:
+// modules without tensors are not listed, and types are unknown. The modules
+// have no mode of their own. REQUIRES: Hold is never called with a marked
+// layer.
 std::unique_ptr<ModuleTree> NamedModuleTree(const Model& model);
 
 }  // namespace trainyard

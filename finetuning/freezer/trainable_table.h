@@ -1,4 +1,4 @@
-// A table of what a freezer trains, one row per layer, for people:
+// TrainableTable prints which layers of a model are trained, one row per layer:
 //
 //   std::cout << TrainableTable(freezer);
 //

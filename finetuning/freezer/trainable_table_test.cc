@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
+
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
@@ -11,6 +13,7 @@ TEST(TrainableTableTest, HasOneLinePerLayerAndTheirSum) {
   TestSequential model{TestLinear(99, 100), TestDropout(), TestLinear(100, 10)};
   ModelFreezer freezer(*model, {.eval_frozen = true});
   freezer.FreezeGroups();
+  std::cout << TrainableTable(freezer);
   EXPECT_EQ(TrainableTable(freezer),
             "group  layer  type     parameters  trainable  mode\n"
             "0      0      Linear       10,000          0  eval\n"

@@ -14,7 +14,6 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
-#include <torch/nn/module.h>
 
 #include <optional>
 #include <string_view>
@@ -25,7 +24,7 @@ namespace {
 
 constexpr c10::DispatchKey kKey = c10::DispatchKey::TESTING_ONLY_GenericWrapper;
 
-// Without storage: nothing can read or write past the kernels below.
+// Has no storage, so nothing can bypass the kernels below.
 class AdaptedImpl final : public c10::TensorImpl {
  public:
   AdaptedImpl(LowRankChange change, bool transposed)
@@ -50,7 +49,7 @@ const AdaptedImpl* ImplOf(const at::Tensor& tensor) {
   return dynamic_cast<const AdaptedImpl*>(tensor.unsafeGetTensorImpl());
 }
 
-// Null if it is not of this kind, or not so.
+// Returns null if the tensor is not an adapted weight of this kind.
 const LowRankChange* ChangeOf(const at::Tensor& tensor, LowRankKind kind,
                               bool transposed = false) {
   const AdaptedImpl* const impl = ImplOf(tensor);
@@ -58,7 +57,7 @@ const LowRankChange* ChangeOf(const at::Tensor& tensor, LowRankKind kind,
   return impl->change().kind == kind ? &impl->change() : nullptr;
 }
 
-// The tensor that others compute with.
+// The sum of weight and change, for all other operations.
 at::Tensor Plain(const at::Tensor& tensor) {
   const AdaptedImpl* const impl = ImplOf(tensor);
   if (impl == nullptr) return tensor;
@@ -72,9 +71,8 @@ std::optional<at::Tensor> Plain(const std::optional<at::Tensor>& tensor) {
 
 at::Tensor Dropped(const at::Tensor& input, const LowRankChange& change) {
   if (change.dropout == 0) return input;
-  const auto layer = change.layer.lock();
-  const bool training = layer != nullptr && layer->is_training();
-  return training ? at::dropout(input, change.dropout, true) : input;
+  const bool is_training = change.is_training && change.is_training();
+  return is_training ? at::dropout(input, change.dropout, true) : input;
 }
 
 using Excluded = c10::impl::ExcludeDispatchKeyGuard;
@@ -128,7 +126,7 @@ at::Tensor Linear(const at::Tensor& input, const at::Tensor& weight,
       .add(at::linear(narrow, change->b), change->scale);
 }
 
-// With padding of numbers or of a word.
+// For both overloads of conv2d: padding as numbers and as a string.
 template <class Padding>
 at::Tensor Conv2d(const at::Tensor& input, const at::Tensor& weight,
                   const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
@@ -162,7 +160,7 @@ at::Tensor Embedding(const at::Tensor& weight, const at::Tensor& indices,
       .add(at::matmul(narrow, change->b.t()), change->scale);
 }
 
-// Any other operation: on plain tensors.
+// Runs any other operation on plain tensors.
 void Other(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& arguments = op.schema().arguments();
   const size_t first = stack->size() - arguments.size();
@@ -189,7 +187,7 @@ void Other(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void ClaimKey() {
   static const bool claimed = [] {
-    // Never unclaimed: an adapted weight may live as long as the process.
+    // Never released: an adapted weight may live until the process ends.
     auto* const any =
         new torch::Library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);
     any->fallback(torch::CppFunction::makeFromBoxedFunction<&Other>());

@@ -1,34 +1,29 @@
-// AdaptedWeight is a tensor that stands in for a layer's weight and adds a
-// low-rank change to whatever is computed with it. A layer that has one in
-// place of its weight is adapted, however it is called:
+// AdaptedWeight makes a tensor that replaces a layer's weight and adds a
+// low-rank change to everything that is computed with it. The layer's class and
+// forward need not know:
 //
-//   at::Tensor a = …, b = …;
-//   linear->weight = AdaptedWeight({LowRankKind::kLinear, linear->weight, a, b,
-//                                   /*scale=*/2});
-//   linear->forward(x);      // x W' + 2 x A' B'
+//   linear->weight = AdaptedWeight(
+//       {LowRankKind::kLinear, linear->weight, a, b, /*scale=*/2});
+//   const at::Tensor y = linear->forward(x);  // x W' + 2 x A' B'
 //
 // at::linear, products with the transposed weight, at::conv2d and at::embedding
-// compute the change beside the weight and never its full matrix, neither
-// forward nor backward. Every other operation gets the sum of weight and
-// change, computed for it. Operations that
-// would write to it throw. It has no memory of its own.
+// compute the change beside the weight; its full matrix is never built, neither
+// in forward nor in backward. Every other operation sees the sum of weight and
+// change, computed on demand. Operations that would write to the tensor throw.
+// The tensor has no memory of its own.
 //
-// How: the tensor carries a dispatch key that nobody else in the process uses
-// (TESTING_ONLY_GenericWrapper), so that libtorch hands us operations on it
-// before autocast and autograd see them. The key is claimed when the first
-// adapted weight is made.
+// Implementation: the tensor carries a dispatch key that nothing else in the
+// process uses (TESTING_ONLY_GenericWrapper), so libtorch calls us before
+// autocast and autograd. The key is claimed when the first adapted weight is
+// made.
 //
-// Thread-compatible, as other tensors.
+// Thread-compatible, like other tensors.
 #ifndef TRAINYARD_FINETUNING_LORA_ADAPTED_WEIGHT_H_
 #define TRAINYARD_FINETUNING_LORA_ADAPTED_WEIGHT_H_
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
-
-namespace torch::nn {
-class Module;
-}  // namespace torch::nn
+#include <functional>
 
 namespace trainyard {
 
@@ -36,20 +31,21 @@ enum class LowRankKind { kLinear, kConv2d, kEmbedding };
 
 struct LowRankChange {
   LowRankKind kind;
-  // The weight itself, as its layer has it registered.
+  // The layer's own weight, as registered in the layer.
   at::Tensor weight;
-  // kLinear: a is rank x in, b is out x rank. kConv2d: a is rank x in x height
-  // x width, b is out x rank x 1 x 1. kEmbedding: a is rank x number, b is size
-  // x rank.
+  // Shapes:
+  //   kLinear     a: rank x in, b: out x rank
+  //   kConv2d     a: rank x in x height x width, b: out x rank x 1 x 1
+  //   kEmbedding  a: rank x num_embeddings, b: embedding_dim x rank
   at::Tensor a, b;
   double scale = 1;
-  // Share of the inputs that the change does not see while `layer` is in
-  // training mode. Not of embeddings.
+  // Dropout on the inputs of the change while `is_training` returns true.
+  // Embeddings ignore it.
   double dropout = 0;
-  std::weak_ptr<torch::nn::Module> layer = {};
+  std::function<bool()> is_training = {};
 };
 
-// What is added to the weight, in its shape; with gradients to a and b.
+// The change as a full matrix in the weight's shape; differentiable in a and b.
 at::Tensor WeightChange(const LowRankChange& change);
 
 at::Tensor AdaptedWeight(LowRankChange change);

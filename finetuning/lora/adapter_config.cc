@@ -32,12 +32,13 @@ bool ReadNames(JsonReader& reader, std::vector<std::string>& names) {
 bool ReadRank(JsonReader& reader, int64_t& rank) {
   uint64_t value = 0;
   if (!reader.ReadUint64(value)) return false;
-  if (value == 0 || value > 1'000'000) return reader.Fail("is no rank");
+  if (value == 0 || value > 1'000'000)
+    return reader.Fail("is not a rank: want 1 to 1000000");
   rank = static_cast<int64_t>(value);
   return true;
 }
 
-// Settings that must be off: false, null, or nothing in them.
+// Settings that must be off: false, null or empty.
 const std::set<std::string, std::less<>>& MustBeOff() {
   static const auto* const names = new std::set<std::string, std::less<>>{
       "alpha_pattern",  "arrow_config",      "corda_config",
@@ -146,7 +147,8 @@ absl::StatusOr<AdapterConfig> ParseAdapterConfig(std::string_view json) {
   }
   if (!std::isfinite(config.alpha) || !(config.dropout >= 0) ||
       config.dropout >= 1) {
-    return absl::InvalidArgumentError("lora_alpha or lora_dropout is no such");
+    return absl::InvalidArgumentError(
+        "lora_alpha must be finite, and lora_dropout at least 0 and below 1");
   }
   return config;
 }

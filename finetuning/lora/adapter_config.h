@@ -1,10 +1,11 @@
-// The text of an adapter_config.json: what Python's peft says of adapters, as
-// far as it is about them and not about a machine. Free of libtorch.
+// AdapterConfig is the part of peft's adapter_config.json that describes the
+// adapters. ToJson and ParseAdapterConfig write and read the file's text.
 //
-//   AdapterConfig config = {.rank = 4, .target_modules = {"encoder.query"}};
-//   absl::StatusOr<AdapterConfig> same = ParseAdapterConfig(ToJson(config));
+//   const AdapterConfig config = {.rank = 4, .target_modules = {"query"}};
+//   const absl::StatusOr<AdapterConfig> read =
+//       ParseAdapterConfig(ToJson(config));
 //
-// Thread-safe.
+// Does not depend on libtorch. Thread-safe.
 #ifndef TRAINYARD_FINETUNING_LORA_ADAPTER_CONFIG_H_
 #define TRAINYARD_FINETUNING_LORA_ADAPTER_CONFIG_H_
 
@@ -22,18 +23,20 @@ struct AdapterConfig {
   double alpha = 8;
   bool rank_stabilized = false;
   double dropout = 0;
-  // Names, each also of modules that end in it after a point; not read, since
-  // the tensors say which modules have adapters.
+  // Modules with adapters. peft matches each name also as the end of a full
+  // name, after a dot. Written only: on reading, the names of the tensors say
+  // which modules have adapters.
   std::vector<std::string> target_modules = {};
-  // If not empty, a regular expression in their place.
+  // If not empty, a regular expression that is written instead of
+  // target_modules.
   std::string target_pattern = {};
   std::vector<std::string> modules_to_save = {};
 };
 
 std::string ToJson(const AdapterConfig& config);
 
-// InvalidArgument for what is no such file, and for adapters that are more than
-// low-rank changes of one rank and scale: the message says which setting.
+// Returns InvalidArgument, naming the setting, if the text is malformed or
+// describes adapters that Lora does not support (DoRA, biases, several ranks).
 absl::StatusOr<AdapterConfig> ParseAdapterConfig(std::string_view json);
 
 }  // namespace trainyard

@@ -9,7 +9,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(AdapterConfigTest, IsReadAsItWasWritten) {
+TEST(AdapterConfigTest, HeaderExample) {
+  const AdapterConfig config = {.rank = 4, .target_modules = {"query"}};
+  const absl::StatusOr<AdapterConfig> read = ParseAdapterConfig(ToJson(config));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->rank, 4);
+}
+
+TEST(AdapterConfigTest, ParseInvertsToJson) {
   const AdapterConfig config = {.rank = 4,
                                 .alpha = 0.1,
                                 .rank_stabilized = true,
@@ -28,7 +35,7 @@ TEST(AdapterConfigTest, IsReadAsItWasWritten) {
   EXPECT_THAT(read->modules_to_save, ElementsAre("head"));
 }
 
-TEST(AdapterConfigTest, SaysWhatIsNotSupported) {
+TEST(AdapterConfigTest, NamesTheUnsupportedSetting) {
   const auto message = [](const std::string& settings) {
     const auto read = ParseAdapterConfig(
         "{\"peft_type\": \"LORA\", \"r\": 2, \"lora_alpha\": 4" + settings +

@@ -1,27 +1,25 @@
 #include "finetuning/lora/adapter_files.h"
 
 #include <ATen/core/grad_mode.h>
+#include <absl/strings/str_cat.h>
 #include <c10/util/Exception.h>
-#include <torch/nn/module.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "finetuning/lora/adapter_config.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/io/atomic_file.h"
-#include "trainer/optim/named_state.h"
-#include "trainer/or_throw.h"
+#include "trainer/model/tensor_match.h"
 
 namespace trainyard {
 namespace {
 
-constexpr std::string_view kPrefix = "base_model.model.";
+constexpr char kPrefix[] = "base_model.model.";
 constexpr std::string_view kWeight = ".weight";
 
 std::string TensorsPath(const std::string& folder) {
@@ -31,13 +29,13 @@ std::string ConfigPath(const std::string& folder) {
   return folder + "/adapter_config.json";
 }
 
-// As peft calls it: "fc.lora_A.weight" is "base_model.model.fc.lora_A.weight";
-// those of embeddings are no modules there and have no ".weight".
+// peft's name: "fc.lora_A.weight" is "base_model.model.fc.lora_A.weight".
+// Adapters of embeddings are parameters in peft, so they have no ".weight".
 std::string PeftName(std::string name) {
   if (name.find(".lora_embedding_") != std::string::npos) {
     name.resize(name.size() - kWeight.size());
   }
-  return std::string(kPrefix) + name;
+  return kPrefix + name;
 }
 
 std::vector<NamedTensor> PeftTensors(const Lora& lora) {
@@ -48,20 +46,20 @@ std::vector<NamedTensor> PeftTensors(const Lora& lora) {
   return tensors;
 }
 
-// A name that is also the end of another module's would adapt that, too.
+// peft would also adapt a module whose name ends in the name of an adapted one.
 bool IsAmbiguous(const Lora& lora) {
   const std::vector<std::string> layers = lora.AdaptedLayers();
   const std::set<std::string> adapted(layers.begin(), layers.end());
-  for (const auto& item : lora.model().named_modules("", false)) {
-    if (adapted.contains(item.key())) continue;
+  for (const LoraModel::Layer& item : lora.model().layers()) {
+    if (adapted.contains(item.name)) continue;
     for (const std::string& layer : layers) {
-      if (item.key().ends_with("." + layer)) return true;
+      if (item.name.ends_with("." + layer)) return true;
     }
   }
   return false;
 }
 
-// Exactly these names, as a regular expression.
+// A regular expression that matches exactly these names.
 std::string ExactPattern(const std::vector<std::string>& names) {
   std::string pattern;
   for (const std::string& name : names) {
@@ -74,28 +72,35 @@ std::string ExactPattern(const std::vector<std::string>& names) {
   return pattern;
 }
 
-AdapterConfig ReadConfig(const std::string& folder) {
+absl::StatusOr<AdapterConfig> ReadConfig(const std::string& folder) {
   const std::string path = ConfigPath(folder);
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) throw std::runtime_error(path + ": cannot be read");
+  if (!file) return absl::NotFoundError(path + ": cannot read the file");
   absl::StatusOr<AdapterConfig> config = ParseAdapterConfig(text.str());
-  TORCH_CHECK_VALUE(config.ok(), path, ": ",
-                    std::string(config.status().message()));
-  return *std::move(config);
+  if (config.ok()) return config;
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", config.status().message()));
+}
+
+std::string DescribeScale(int64_t rank, double alpha, bool rank_stabilized) {
+  return absl::StrCat("rank ", rank, " and alpha ", alpha,
+                      rank_stabilized ? ", rank-stabilized" : "");
 }
 
 }  // namespace
 
-void SaveAdapters(const Lora& lora, const std::string& folder) {
+absl::Status SaveAdapters(const Lora& lora, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw std::runtime_error(folder + ": cannot be made: " + error.message());
+    return absl::UnavailableError(
+        absl::StrCat(folder, ": cannot create the folder: ", error.message()));
   }
-  OrThrow(WriteSafetensors(TensorsPath(folder), PeftTensors(lora),
-                           {{"format", "pt"}}));
+  const absl::Status written = WriteSafetensors(
+      TensorsPath(folder), PeftTensors(lora), {{"format", "pt"}});
+  if (!written.ok()) return written;
   const LoraOptions& options = lora.options();
   const std::vector<std::string> layers = lora.AdaptedLayers();
   const std::string json =
@@ -106,25 +111,27 @@ void SaveAdapters(const Lora& lora, const std::string& folder) {
               .target_modules = layers,
               .target_pattern = IsAmbiguous(lora) ? ExactPattern(layers) : "",
               .modules_to_save = lora.OtherTrainedLayers()});
-  AtomicFile file = OrThrow(AtomicFile::Create(ConfigPath(folder)));
-  OrThrow(file.Append(json.data(), json.size()));
-  OrThrow(file.Commit());
+  return WriteFileAtomically(ConfigPath(folder), json);
 }
 
-LoraOptions AdapterOptions(const std::string& folder) {
-  const AdapterConfig config = ReadConfig(folder);
+absl::StatusOr<LoraOptions> AdapterOptions(const std::string& folder) {
+  const absl::StatusOr<AdapterConfig> config = ReadConfig(folder);
+  if (!config.ok()) return config.status();
+  const auto read = ReadSafetensors(TensorsPath(folder));
+  if (!read.ok()) return read.status();
   LoraOptions options = {.targets = {},
-                         .rank = config.rank,
-                         .alpha = config.alpha,
-                         .rank_stabilized = config.rank_stabilized,
-                         .dropout = config.dropout};
+                         .rank = config->rank,
+                         .alpha = config->alpha,
+                         .rank_stabilized = config->rank_stabilized,
+                         .dropout = config->dropout};
   std::set<std::string> adapted, trained;
-  for (const NamedTensor& item :
-       OrThrow(ReadSafetensors(TensorsPath(folder))).tensors) {
-    TORCH_CHECK_VALUE(item.name.starts_with(kPrefix), TensorsPath(folder),
-                      ": \"", item.name, "\" does not begin with \"", kPrefix,
-                      "\"");
-    const std::string name = item.name.substr(kPrefix.size());
+  for (const NamedTensor& item : read->tensors) {
+    if (!item.name.starts_with(kPrefix)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(TensorsPath(folder), ": \"", item.name,
+                       "\" does not begin with \"", kPrefix, "\""));
+    }
+    const std::string name = item.name.substr(sizeof(kPrefix) - 1);
     const size_t lora = name.find(".lora_");
     if (lora != std::string::npos) {
       adapted.insert(name.substr(0, lora));
@@ -137,28 +144,33 @@ LoraOptions AdapterOptions(const std::string& folder) {
   return options;
 }
 
-void LoadAdapters(const std::string& folder, Lora& lora) {
+absl::Status LoadAdapters(const std::string& folder, Lora& lora) {
   TORCH_CHECK_VALUE(!lora.merged(),
                     "LoadAdapters: the adapters are merged; unmerge them "
                     "first");
-  const AdapterConfig config = ReadConfig(folder);
+  const absl::StatusOr<AdapterConfig> config = ReadConfig(folder);
+  if (!config.ok()) return config.status();
   const LoraOptions& options = lora.options();
-  TORCH_CHECK_VALUE(
-      config.rank == options.rank && config.alpha == options.alpha &&
-          config.rank_stabilized == options.rank_stabilized,
-      "LoadAdapters: ", folder, " has rank ", config.rank, " and alpha ",
-      config.alpha, config.rank_stabilized ? ", rank-stabilized" : "",
-      "; this Lora has rank ", options.rank, " and alpha ", options.alpha,
-      options.rank_stabilized ? ", rank-stabilized" : "",
-      ". Make it with AdapterOptions");
+  if (config->rank != options.rank || config->alpha != options.alpha ||
+      config->rank_stabilized != options.rank_stabilized) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "LoadAdapters: ", folder, " has ",
+        DescribeScale(config->rank, config->alpha, config->rank_stabilized),
+        "; this Lora has ",
+        DescribeScale(options.rank, options.alpha, options.rank_stabilized),
+        ". Construct the Lora from AdapterOptions"));
+  }
+  const auto read = ReadSafetensors(TensorsPath(folder));
+  if (!read.ok()) return read.status();
   const std::vector<NamedTensor> own = PeftTensors(lora);
-  const std::vector<NamedTensor> read =
-      OrThrow(ReadSafetensors(TensorsPath(folder))).tensors;
-  const StateMismatch mismatch = CompareState(own, read);
-  TORCH_CHECK_VALUE(mismatch.empty(), "LoadAdapters: ", folder,
-                    " does not fit: ", mismatch.ToString());
-  const at::NoGradGuard no_gradients;
-  CopyState(own, read);
+  const absl::Status loaded =
+      LoadTensors(read->tensors, own, TensorTypes::kConvert);
+  if (!loaded.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("LoadAdapters: the adapters in ", folder,
+                     " do not fit this Lora: ", loaded.message()));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace trainyard

@@ -1,19 +1,21 @@
-// Adapters on the disk, in the two files that Python's peft reads and writes:
-// adapter_model.safetensors and adapter_config.json.
+// SaveAdapters and LoadAdapters store adapters in the two files that Python's
+// peft reads and writes: adapter_model.safetensors and adapter_config.json.
 //
-//   SaveAdapters(lora, "adapters");            // peft reads it …
+//   OrThrow(SaveAdapters(lora, folder));
+//   …
+//   Lora lora(*model, OrThrow(AdapterOptions(folder)));
+//   OrThrow(LoadAdapters(folder, lora));
 //
-//   Lora lora(*model, AdapterOptions("from_python"));
-//   LoadAdapters("from_python", lora);         // … and the other way
+// The files contain the adapters and the layers in `also_train`, nothing else.
+// In Python: PeftModel.from_pretrained(model, folder), for a model whose layers
+// have the same names.
 //
-// Only adapters, and layers that are trained beside them, are in the files. In
-// Python: PeftModel.from_pretrained(model, "adapters"), where the model's
-// layers have the names they have here.
-//
-// Errors are exceptions: std::runtime_error for files that cannot be read or
-// written, c10::ValueError for what does not fit. Thread-compatible.
+// Errors name the file. Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_LORA_ADAPTER_FILES_H_
 #define TRAINYARD_FINETUNING_LORA_ADAPTER_FILES_H_
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <string>
 
@@ -21,17 +23,19 @@
 
 namespace trainyard {
 
-// Makes the folder if there is none, and replaces what was saved in it.
-void SaveAdapters(const Lora& lora, const std::string& folder);
+// Creates the folder if needed and replaces adapters that were saved there.
+absl::Status SaveAdapters(const Lora& lora, const std::string& folder);
 
-// The options of a Lora that the folder's adapters fit. Throws if they need
-// what Lora has not: DoRA, biases, several ranks.
-LoraOptions AdapterOptions(const std::string& folder);
+// Returns the options of a Lora that the folder's adapters fit. Returns
+// InvalidArgument if the adapters need something that Lora does not support:
+// DoRA, biases, several ranks.
+absl::StatusOr<LoraOptions> AdapterOptions(const std::string& folder);
 
-// Copies the folder's adapters to those of `lora`, and does nothing if tensors
-// are missing, unexpected or of another shape, or if the adapters would be
-// scaled in another way. REQUIRES: not merged.
-void LoadAdapters(const std::string& folder, Lora& lora);
+// Copies the folder's adapters to those of `lora`. Returns InvalidArgument, and
+// changes nothing, if tensors are missing, unexpected or of another shape, or
+// if rank or scale differ. REQUIRES: !lora.merged(); throws c10::ValueError
+// otherwise.
+absl::Status LoadAdapters(const std::string& folder, Lora& lora);
 
 }  // namespace trainyard
 

@@ -5,9 +5,6 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +15,6 @@
 
 namespace trainyard {
 namespace {
-
-using NamedModules =
-    torch::OrderedDict<std::string, std::shared_ptr<torch::nn::Module>>;
-
-// One of the two matrices, a module so that it can be taken out again.
-class Matrix final : public torch::nn::Module {
- public:
-  explicit Matrix(const at::Tensor& values)
-      : weight(register_parameter("weight", values)) {}
-  at::Tensor weight;
-};
 
 std::string MatrixName(LowRankKind kind, char letter) {
   const std::string prefix =
@@ -42,12 +28,12 @@ bool IsPattern(const std::string& text) {
 
 // What a name or pattern matches, in the model's order; the model itself is not
 // meant.
-std::vector<size_t> Matches(const NamedModules& modules,
+std::vector<size_t> Matches(const std::vector<LoraModel::Layer>& layers,
                             const std::string& pattern, const char* option) {
   std::vector<size_t> found;
   std::vector<std::string> names;
-  for (size_t i = 0; i < modules.size(); ++i) {
-    names.push_back(modules[i].key());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    names.push_back(layers[i].name);
     if (MatchesGlob(names.back(), pattern)) found.push_back(i);
   }
   TORCH_CHECK_VALUE(!found.empty(), "Lora: \"", pattern, "\" in ", option,
@@ -56,8 +42,8 @@ std::vector<size_t> Matches(const NamedModules& modules,
   return found;
 }
 
-// As Linear and Conv2d are initialized, so that what an adapter sees first has
-// the size of what its layer sees.
+// Initializes like Linear and Conv2d, so that the adapter's activations have
+// the scale of the layer's.
 at::Tensor Uniform(at::IntArrayRef sizes, const at::TensorOptions& options) {
   const at::Tensor values = at::empty(sizes, options);
   const double bound =
@@ -72,100 +58,101 @@ void Lora::CheckOptions() const {
   TORCH_CHECK_VALUE(options_.rank >= 1, "Lora: rank is ", options_.rank,
                     "; it must be at least 1");
   TORCH_CHECK_VALUE(std::isfinite(options_.alpha), "Lora: alpha is ",
-                    options_.alpha, "; it must be a number");
+                    options_.alpha, "; it must be finite");
   TORCH_CHECK_VALUE(options_.dropout >= 0 && options_.dropout < 1,
                     "Lora: dropout is ", options_.dropout,
                     "; it must be at least 0 and below 1");
 }
 
 Lora::Lora(torch::nn::Module& model, LoraOptions options)
-    : model_(model), options_(std::move(options)) {
+    : Lora(LoraModelOf(model), std::move(options)) {}
+
+Lora::Lora(ExportedModel& model, LoraOptions options)
+    : Lora(LoraModelOf(model), std::move(options)) {}
+
+Lora::Lora(std::unique_ptr<LoraModel> model, LoraOptions options)
+    : model_(std::move(model)), options_(std::move(options)) {
   CheckOptions();
-  const NamedModules modules = model.named_modules("", /*include_self=*/false);
-  std::vector<bool> adapted(modules.size()), trained(modules.size());
+  const std::vector<bool> adapted = Targets(), trained = AlsoTrained(adapted);
+  for (const NamedTensor& item : model_->Parameters()) {
+    item.tensor.set_requires_grad(false);
+    item.tensor.mutable_grad().reset();
+  }
+  const std::vector<LoraModel::Layer>& layers = model_->layers();
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (adapted[i]) Adapt(i);
+    if (!trained[i]) continue;
+    others_.push_back(layers[i].name);
+    for (const at::Tensor& item : layers[i].parameters) {
+      if (item.is_floating_point()) item.set_requires_grad(true);
+    }
+  }
+}
+
+Lora::~Lora() {
+  for (const Adapted& item : adapted_) {
+    model_->UseWeight(item.layer, item.change.weight);
+    for (const char letter : {'A', 'B'}) {
+      model_->RemoveMatrix(item.layer, MatrixName(item.change.kind, letter));
+    }
+  }
+}
+
+std::vector<bool> Lora::Targets() const {
+  const std::vector<LoraModel::Layer>& layers = model_->layers();
+  std::vector<bool> adapted(layers.size());
   for (const std::string& target : options_.targets) {
     bool any = false;
     std::string last;
-    for (const size_t i : Matches(modules, target, "targets")) {
-      const bool can = MakeLayer(modules[i].key(), modules[i].value()).weight;
-      if (can) adapted[i] = any = true;
-      last = "\"" + modules[i].key() + "\", a " + modules[i].value()->name();
+    for (const size_t i : Matches(layers, target, "targets")) {
+      const LoraModel::Layer& layer = layers[i];
+      if (layer.kind) {
+        const std::string taken =
+            layer.name + "." + MatrixName(*layer.kind, 'A') + ".weight";
+        for (const NamedTensor& item : model_->Parameters()) {
+          TORCH_CHECK_VALUE(item.name != taken, "Lora: \"", layer.name,
+                            "\" has an adapter already");
+        }
+        adapted[i] = any = true;
+      }
+      last = "\"" + layer.name + "\"";
+      if (!layer.type.empty()) last += ", a " + layer.type;
     }
     TORCH_CHECK_VALUE(any, "Lora: \"", target, "\" in targets matches ", last,
                       ", which cannot be adapted; Linear, Embedding without "
                       "max_norm, and Conv2d without groups and dilation can");
   }
+  return adapted;
+}
+
+std::vector<bool> Lora::AlsoTrained(const std::vector<bool>& adapted) const {
+  const std::vector<LoraModel::Layer>& layers = model_->layers();
+  std::vector<bool> trained(layers.size());
   for (const std::string& pattern : options_.also_train) {
-    for (const size_t i : Matches(modules, pattern, "also_train")) {
-      const bool has_any = !modules[i].value()->parameters().empty();
+    for (const size_t i : Matches(layers, pattern, "also_train")) {
+      const bool has_any = !layers[i].parameters.empty();
       TORCH_CHECK_VALUE(has_any || IsPattern(pattern), "Lora: \"", pattern,
                         "\" in also_train has no parameters");
-      TORCH_CHECK_VALUE(!adapted[i], "Lora: \"", modules[i].key(),
+      TORCH_CHECK_VALUE(!adapted[i], "Lora: \"", layers[i].name,
                         "\" is in targets and in also_train");
       if (has_any) trained[i] = true;
     }
   }
-  for (const auto& item : model.named_parameters()) {
-    item.value().set_requires_grad(false);
-    item.value().mutable_grad().reset();
-  }
-  for (size_t i = 0; i < modules.size(); ++i) {
-    if (trained[i]) {
-      others_.push_back(modules[i].key());
-      for (const at::Tensor& item : modules[i].value()->parameters()) {
-        if (item.is_floating_point()) item.set_requires_grad(true);
-      }
-    }
-    if (!adapted[i]) continue;
-    layers_.push_back(MakeLayer(modules[i].key(), modules[i].value()));
-    Register(layers_.back());
-  }
+  return trained;
 }
 
-Lora::~Lora() {
-  for (Layer& layer : layers_) {
-    *layer.weight = layer.change.weight;
-    for (const char letter : {'A', 'B'}) {
-      layer.module->unregister_module(MatrixName(layer.change.kind, letter));
-    }
-  }
-}
-
-// Without a weight, if the module cannot be adapted.
-Lora::Layer Lora::MakeLayer(
-    const std::string& name,
-    const std::shared_ptr<torch::nn::Module>& module) const {
-  Layer layer{.name = name, .module = module, .weight = nullptr};
-  LowRankChange& change = layer.change;
-  if (auto* const linear = module->as<torch::nn::LinearImpl>()) {
-    change.kind = LowRankKind::kLinear;
-    layer.weight = &linear->weight;
-  } else if (auto* const conv = module->as<torch::nn::Conv2dImpl>()) {
-    change.kind = LowRankKind::kConv2d;
-    const torch::ExpandingArray<2> one(1);
-    if (conv->options.groups() == 1 && *conv->options.dilation() == *one) {
-      layer.weight = &conv->weight;
-    }
-  } else if (auto* const embedding = module->as<torch::nn::EmbeddingImpl>()) {
-    change.kind = LowRankKind::kEmbedding;
-    if (!embedding->options.max_norm()) layer.weight = &embedding->weight;
-  }
-  if (layer.weight == nullptr) return layer;
-  for (const auto& child : module->named_children()) {
-    TORCH_CHECK_VALUE(child.key() != MatrixName(change.kind, 'A'), "Lora: \"",
-                      name, "\" has an adapter already");
-  }
-  change.weight = module->named_parameters(/*recurse=*/false)["weight"];
-  change.dropout = options_.dropout;
-  change.layer = module;
+void Lora::Adapt(size_t index) {
+  const LoraModel::Layer& layer = model_->layers()[index];
   const auto rank = static_cast<double>(options_.rank);
-  change.scale =
-      options_.alpha / (options_.rank_stabilized ? std::sqrt(rank) : rank);
-  return layer;
-}
-
-void Lora::Register(Layer& layer) const {
-  LowRankChange& change = layer.change;
+  LowRankChange change{
+      .kind = *layer.kind,
+      .weight = layer.weight,
+      .a = {},
+      .b = {},
+      .scale =
+          options_.alpha / (options_.rank_stabilized ? std::sqrt(rank) : rank),
+      .dropout = options_.dropout,
+      .is_training = layer.is_training};
   std::vector<int64_t> a = change.weight.sizes().vec(), b(a.size(), 1);
   const bool is_embedding = change.kind == LowRankKind::kEmbedding;
   if (is_embedding) std::reverse(a.begin(), a.end());
@@ -174,44 +161,46 @@ void Lora::Register(Layer& layer) const {
   const at::TensorOptions options =
       change.weight.options().requires_grad(false);
   // One of the two is zero, so that nothing changes at first.
-  const auto add = [&](char letter, const at::Tensor& values) {
-    auto matrix = std::make_shared<Matrix>(values);
-    matrix->train(layer.module->is_training());
-    layer.module->register_module(MatrixName(change.kind, letter), matrix);
-    return matrix->weight;
+  const auto add = [&](char letter, at::Tensor values) {
+    values.requires_grad_();
+    model_->AddMatrix(index, MatrixName(change.kind, letter), values);
+    return values;
   };
   change.a =
       add('A', is_embedding ? at::zeros(a, options) : Uniform(a, options));
   change.b =
       add('B', is_embedding ? at::randn(b, options) : at::zeros(b, options));
-  *layer.weight = AdaptedWeight(change);
+  model_->UseWeight(index, AdaptedWeight(change));
+  adapted_.push_back({.layer = index, .change = change, .before = {}});
 }
 
 std::vector<std::string> Lora::AdaptedLayers() const {
   std::vector<std::string> names;
-  for (const Layer& layer : layers_) names.push_back(layer.name);
+  for (const Adapted& item : adapted_) {
+    names.push_back(model_->layers()[item.layer].name);
+  }
   return names;
 }
 
 std::vector<NamedTensor> Lora::Parameters() const {
   std::vector<NamedTensor> parameters;
-  for (const Layer& layer : layers_) {
-    const LowRankKind kind = layer.change.kind;
+  for (const Adapted& item : adapted_) {
+    const std::string& name = model_->layers()[item.layer].name;
+    const LowRankKind kind = item.change.kind;
     parameters.push_back(
-        {layer.name + "." + MatrixName(kind, 'A') + ".weight", layer.change.a});
+        {name + "." + MatrixName(kind, 'A') + ".weight", item.change.a});
     parameters.push_back(
-        {layer.name + "." + MatrixName(kind, 'B') + ".weight", layer.change.b});
+        {name + "." + MatrixName(kind, 'B') + ".weight", item.change.b});
   }
-  for (const auto& item : model_.named_parameters()) {
+  for (const NamedTensor& item : model_->Parameters()) {
     const bool is_others = std::any_of(
         others_.begin(), others_.end(), [&item](const std::string& name) {
-          return item.key().starts_with(name + ".");
+          return item.name.starts_with(name + ".");
         });
     const bool is_there = std::any_of(
         parameters.begin(), parameters.end(),
-        [&item](const NamedTensor& one) { return one.name == item.key(); });
-    if (is_others && !is_there)
-      parameters.push_back({item.key(), item.value()});
+        [&item](const NamedTensor& one) { return one.name == item.name; });
+    if (is_others && !is_there) parameters.push_back(item);
   }
   return parameters;
 }
@@ -219,10 +208,10 @@ std::vector<NamedTensor> Lora::Parameters() const {
 void Lora::Merge() {
   TORCH_CHECK(!merged_, "Lora: the adapters are merged already");
   const at::NoGradGuard no_gradients;
-  for (Layer& layer : layers_) {
-    layer.before = layer.change.weight.clone();
-    layer.change.weight.add_(WeightChange(layer.change));
-    *layer.weight = layer.change.weight;
+  for (Adapted& item : adapted_) {
+    item.before = item.change.weight.clone();
+    item.change.weight.add_(WeightChange(item.change));
+    model_->UseWeight(item.layer, item.change.weight);
   }
   merged_ = true;
 }
@@ -230,10 +219,10 @@ void Lora::Merge() {
 void Lora::Unmerge() {
   TORCH_CHECK(merged_, "Lora: the adapters are not merged");
   const at::NoGradGuard no_gradients;
-  for (Layer& layer : layers_) {
-    layer.change.weight.copy_(layer.before);
-    layer.before.reset();
-    *layer.weight = AdaptedWeight(layer.change);
+  for (Adapted& item : adapted_) {
+    item.change.weight.copy_(item.before);
+    item.before.reset();
+    model_->UseWeight(item.layer, AdaptedWeight(item.change));
   }
   merged_ = false;
 }

@@ -76,6 +76,31 @@ std::string LoraError(torch::nn::Module& model, const LoraOptions& options) {
   return ErrorOf<c10::Error>([&] { const Lora lora(model, options); });
 }
 
+TEST(LoraTest, HeaderExample) {
+  Net model;
+  Lora lora(*model, {.targets = {"conv", "lin*"}, .rank = 8});
+  AdamW optimizer(*model, {.lr = 1e-3});
+  const at::Tensor input = Input();
+  model->forward(input).sum().backward();
+  optimizer.step();
+  const at::Tensor adapted = model->forward(input);
+  lora.Merge();
+  EXPECT_TRUE(at::allclose(model->forward(input), adapted, 1e-4, 1e-5));
+}
+
+TEST(AdaptedWeightTest, HeaderExample) {
+  torch::nn::Linear linear(torch::nn::LinearOptions(3, 2).bias(false));
+  const at::Tensor weight = linear->weight.detach();
+  const at::Tensor a = at::randn({1, 3}), b = at::randn({2, 1});
+  const at::Tensor x = at::randn({4, 3});
+  linear->weight =
+      AdaptedWeight({LowRankKind::kLinear, linear->weight, a, b, /*scale=*/2});
+  const at::Tensor y = linear->forward(x);
+  const at::Tensor expected =
+      x.matmul(weight.t()).add(x.matmul(a.t()).matmul(b.t()), 2);
+  EXPECT_TRUE(at::allclose(y, expected, 1e-5, 1e-6));
+}
+
 TEST(LoraTest, ChangesNothingUntilItIsTrained) {
   Net net;
   const at::Tensor input = Input();
@@ -115,7 +140,7 @@ TEST(LoraTest, UnmergingRestoresTheBits) {
   EXPECT_TRUE(at::equal(net->forward(input), outputs));
 }
 
-TEST(LoraTest, OnlyAdaptersAndWhatIsTrainedBesideThemHaveGradients) {
+TEST(LoraTest, OnlyAdaptersAndAlsoTrainHaveGradients) {
   Net net;
   const Lora lora(*net, kAll);
   Disturb(lora);
@@ -248,7 +273,7 @@ TEST(LoraTest, DropoutIsForTraining) {
   EXPECT_TRUE(at::equal(net->linear(input), net->linear(input)));
 }
 
-TEST(LoraTest, TakesItselfOut) {
+TEST(LoraTest, DestructorRemovesTheAdapters) {
   Net net;
   const at::Tensor input = Input(), before = net->forward(input);
   {
@@ -263,7 +288,7 @@ TEST(LoraTest, TakesItselfOut) {
   EXPECT_EQ(net->named_parameters().size(), 9);
 }
 
-TEST(LoraTest, ErrorsSayWhatThereIs) {
+TEST(LoraTest, ErrorsNameTheAlternatives) {
   Net net;
   EXPECT_THAT(LoraError(*net, {.targets = {"liner"}}),
               HasSubstr("\"liner\" in targets matches no layer; near it are "

@@ -23,7 +23,7 @@ at::Tensor DistillationLoss::operator()(const at::Tensor& student,
   TORCH_CHECK_VALUE(student.dim() >= 2 && student.sizes() == teacher.sizes(),
                     "DistillationLoss: the student's logits are ",
                     student.sizes(), " and the teacher's ", teacher.sizes(),
-                    "; they must have the same shape, … x classes");
+                    "; they must have the same shape, [..., classes]");
   TORCH_CHECK_VALUE(target.sizes() == student.sizes().slice(0, target.dim()) &&
                         target.dim() == student.dim() - 1,
                     "DistillationLoss: the target is ", target.sizes(),
@@ -32,7 +32,7 @@ at::Tensor DistillationLoss::operator()(const at::Tensor& student,
   const at::Tensor rows = student.flatten(0, -2);
   const at::Tensor labels = target.flatten();
   const double t = options_.temperature;
-  // Both as logarithms: a probability of 0 is no 0 * log 0.
+  // Both in log space, so that a probability of 0 does not give 0 * log 0.
   const at::Tensor per_row =
       at::kl_div(at::log_softmax(rows.div(t), -1),
                  at::log_softmax(teacher.detach().flatten(0, -2).div(t), -1),

@@ -15,13 +15,24 @@
 
 #include "finetuning/losses/mixed_targets.h"
 #include "tools/testing/error_of.h"
+#include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DistillationLossTest, RowsThatAreIgnoredCountInNeitherTerm) {
+TEST(DistillationLossTest, HeaderExample) {
+  TestLinear student(4, 3), teacher(4, 3);
+  const at::Tensor x = at::randn({2, 4});
+  const at::Tensor labels = at::tensor({0, 2}, at::kLong);
+  const DistillationLoss loss({.temperature = 4, .alpha = 0.9});
+  loss(student->forward(x), teacher->forward(x).detach(), labels).backward();
+  EXPECT_TRUE(student["weight"].grad().defined());
+  EXPECT_FALSE(teacher["weight"].grad().defined());
+}
+
+TEST(DistillationLossTest, IgnoredRowsAreInNeitherTerm) {
   const at::Tensor student = at::randn({2, 3, 5});
   const at::Tensor teacher = at::randn({2, 3, 5});
   at::Tensor target = at::randint(5, {2, 3}, at::kLong);
@@ -33,7 +44,7 @@ TEST(DistillationLossTest, RowsThatAreIgnoredCountInNeitherTerm) {
   EXPECT_TRUE(at::allclose(DistillationLoss()(student, teacher, target), all));
 }
 
-TEST(DistillationLossTest, ATeacherThatIsSureIsNoNan) {
+TEST(DistillationLossTest, ACertainTeacherGivesFiniteLossAndGradients) {
   const at::Tensor student = at::randn({2, 3}).requires_grad_();
   at::Tensor teacher = at::zeros({2, 3});
   teacher.select(1, 0).fill_(1000);
@@ -44,20 +55,20 @@ TEST(DistillationLossTest, ATeacherThatIsSureIsNoNan) {
   EXPECT_TRUE(loss.isfinite().item<bool>());
 }
 
-TEST(DistillationLossTest, TheTeacherLearnsNothing) {
+TEST(DistillationLossTest, TheTeacherGetsNoGradients) {
   const at::Tensor student = at::randn({2, 3}).requires_grad_();
   const at::Tensor teacher = at::randn({2, 3}).requires_grad_();
   DistillationLoss()(student, teacher, at::tensor({0, 1}, at::kLong))
       .backward();
   EXPECT_FALSE(teacher.grad().defined());
-  // Equal opinions leave only the labels' part.
+  // Equal logits leave only the labels' term.
   EXPECT_NEAR(DistillationLoss({.alpha = 1})(student, student,
                                              at::tensor({0, 1}, at::kLong))
                   .item<double>(),
               0, 1e-6);
 }
 
-TEST(DistillationLossTest, RefusesWhatMakesNoSense) {
+TEST(DistillationLossTest, RejectsInvalidOptionsAndShapes) {
   EXPECT_THAT(
       ErrorOf<c10::ValueError>([] { DistillationLoss({.temperature = 0}); }),
       HasSubstr("temperature is 0"));
@@ -76,7 +87,7 @@ TEST(DistillationLossTest, RefusesWhatMakesNoSense) {
               HasSubstr("the target is [3]"));
 }
 
-TEST(MixedTargetsTest, AccuracyTakesTheLargestShare) {
+TEST(MixedTargetsTest, AccuracyUsesTheMostProbableClass) {
   const at::Tensor outputs =
       at::tensor({3.0F, 1.0F, 0.0F, 0.0F, 1.0F, 2.0F}).view({2, 3});
   const at::Tensor shares =
@@ -87,7 +98,7 @@ TEST(MixedTargetsTest, AccuracyTakesTheLargestShare) {
       1);
 }
 
-TEST(MixedTargetsTest, TargetsThatAreNeitherAreRefused) {
+TEST(MixedTargetsTest, RejectsInvalidTargets) {
   for (const at::Tensor& bad : {at::zeros({2}), at::zeros({2, 3}, at::kLong),
                                 at::zeros({2, 4}), at::zeros({3}, at::kLong)}) {
     EXPECT_THAT(ErrorOf<c10::ValueError>(

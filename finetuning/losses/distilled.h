@@ -1,15 +1,13 @@
-// Distilled is the ready task for knowledge distillation: a student model, a
-// teacher that is only asked, and metrics for evaluation.
+// Distilled makes a task for knowledge distillation, from a student model, a
+// teacher and metrics for evaluation.
 //
-//   Trainer trainer(
-//       Distilled(student, [teacher](const at::Tensor& x) mutable {
-//         return teacher->forward(x);
-//       }, {.temperature = 4}, {{"accuracy", Accuracy()}}),
-//       optimizer, *backend);
+//   const auto task = Distilled(
+//       student, [&](const at::Tensor& x) { return teacher->forward(x); },
+//       {.temperature = 4}, {{"accuracy", Accuracy()}});
 //
-// The teacher is asked without gradients and is no part of the run: it must be
-// in evaluation mode and on the backend's device, and is not saved. Evaluation
-// is of the student alone, by the labels' cross entropy.
+// The teacher runs without gradients. It is not part of the run: put it into
+// evaluation mode and onto the backend's device first; checkpoints do not
+// contain it. Evaluation uses the student only, with cross entropy as loss.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_LOSSES_DISTILLED_H_
@@ -26,54 +24,40 @@
 #include "trainer/data/batch.h"
 #include "trainer/losses.h"
 #include "trainer/supervised.h"
-#include "trainer/task.h"
 
 namespace trainyard {
 
+// Returns the teacher's logits for an input.
 using Teacher = std::function<at::Tensor(const at::Tensor& input)>;
 
+// A SupervisedTask that trains with DistillationLoss.
 template <class Model>
-class DistilledTask final : public TaskOf<Example> {
+class DistilledTask final : public SupervisedTask<Model> {
  public:
   DistilledTask(Model student, Teacher teacher,
                 const DistillationOptions& options, NamedMetrics metrics)
-      : student_(std::move(student)),
+      : SupervisedTask<Model>(std::move(student), CrossEntropy(),
+                              std::move(metrics)),
         teacher_(std::move(teacher)),
-        loss_(options),
-        metrics_(std::move(metrics)) {
-    TORCH_CHECK_VALUE(teacher_ != nullptr, "Distilled: there is no teacher");
-    if constexpr (requires { student_.ptr(); }) {
-      AddModel("model", student_.ptr());
-    } else {
-      AddModel("model", student_);
-    }
-  }
-
-  StepOutput TrainStep(const Example& batch, StepContext& step) override {
-    const at::Tensor outputs = student_->forward(batch.input);
-    step.ForwardDone(outputs);
-    return {.loss = loss_(outputs, Asked(batch.input), batch.target)};
-  }
-
-  StepOutput EvalStep(const Example& batch, StepContext& step) override {
-    const at::Tensor outputs = student_->forward(batch.input);
-    step.ForwardDone(outputs);
-    StepOutput output{.loss = CrossEntropy()(outputs, batch.target)};
-    for (const auto& [name, metric] : metrics_)
-      output.metrics.emplace_back(name, metric(outputs, batch.target));
-    return output;
+        loss_(options) {
+    TORCH_CHECK_VALUE(teacher_ != nullptr,
+                      "Distilled: teacher is empty; pass a function from input "
+                      "to logits");
   }
 
  private:
-  at::Tensor Asked(const at::Tensor& input) const {
+  at::Tensor TrainLoss(const Example& batch,
+                       const at::Tensor& outputs) const override {
+    return loss_(outputs, TeacherLogits(batch.input), batch.target);
+  }
+
+  at::Tensor TeacherLogits(const at::Tensor& input) const {
     const c10::AutoGradMode no_gradients(false);
     return teacher_(input);
   }
 
-  Model student_;
   Teacher teacher_;
   DistillationLoss loss_;
-  NamedMetrics metrics_;
 };
 
 // `student` is a module holder (what TORCH_MODULE makes) or a shared_ptr to a

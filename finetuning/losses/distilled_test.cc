@@ -1,22 +1,26 @@
 #include "finetuning/losses/distilled.h"
 
 #include <ATen/Context.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 
+#include "finetuning/losses/mixed_targets.h"
 #include "trainer/data/batch.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/supervised.h"
 #include "trainer/task.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
-// A loop's, which does nothing: the test does it.
+// A step of no loop: the test itself runs backward and the optimizer.
 class NoLoop final : public StepContext {
  public:
   const RunClock& clock() const override { return clock_; }
@@ -32,8 +36,40 @@ class NoLoop final : public StepContext {
   Control control_;
 };
 
-// The labels say nothing; what is learnt comes from the teacher.
-TEST(DistilledTest, TheStudentLearnsWhatTheTeacherKnows) {
+TEST(DistilledTest, HeaderExample) {
+  TestLinear student(4, 3), teacher(4, 3);
+  const auto task = Distilled(
+      student, [&](const at::Tensor& x) { return teacher->forward(x); },
+      {.temperature = 4}, {{"accuracy", Accuracy()}});
+  NoLoop step;
+  const Example batch{at::randn({2, 4}), at::randint(3, {2}, at::kLong)};
+  const StepOutput trained = task->TrainStep(AnyBatch(batch), step);
+  const StepOutput evaluated = task->EvalStep(AnyBatch(batch), step);
+  const at::Tensor outputs = student->forward(batch.input);
+  EXPECT_TRUE(at::equal(
+      trained.loss, DistillationLoss({.temperature = 4})(
+                        outputs, teacher->forward(batch.input), batch.target)));
+  EXPECT_TRUE(at::equal(evaluated.loss, CrossEntropy()(outputs, batch.target)));
+  EXPECT_TRUE(evaluated.outputs.defined());
+}
+
+TEST(MixedTargetsTest, HeaderExample) {
+  TestLinear model(4, 3);
+  const auto task = Supervised(model, MixedCrossEntropy(0.1),
+                               {{"accuracy", MixedAccuracy()}});
+  NoLoop step;
+  const at::Tensor input = at::randn({2, 4});
+  const at::Tensor shares = at::randn({2, 3}).softmax(1);
+  const StepOutput mixed =
+      task->TrainStep(AnyBatch(Example{input, shares}), step);
+  const StepOutput plain =
+      task->EvalStep(AnyBatch(Example{input, shares.argmax(1)}), step);
+  EXPECT_TRUE(mixed.loss.isfinite().item<bool>());
+  EXPECT_EQ(plain.metrics.at(0).first, "accuracy");
+}
+
+// The labels carry no information; the student learns from the teacher only.
+TEST(DistilledTest, TheStudentLearnsFromTheTeacher) {
   at::manual_seed(1);
   TestLinear teacher(8, 3);
   TestLinear student(8, 3);
@@ -64,7 +100,7 @@ TEST(DistilledTest, TheStudentLearnsWhatTheTeacherKnows) {
   EXPECT_GT(judged.metrics.at(0).second.item<double>(), 0.95);
 }
 
-TEST(DistilledTest, NeedsATeacher) {
+TEST(DistilledTest, RejectsAnEmptyTeacher) {
   EXPECT_THROW(Distilled(TestLinear(2, 2), nullptr), c10::ValueError);
 }
 

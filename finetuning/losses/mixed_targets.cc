@@ -9,17 +9,16 @@ void Check(const char* name, const at::Tensor& outputs,
            const at::Tensor& target) {
   TORCH_CHECK_VALUE(outputs.dim() == 2, name, ": outputs are ", outputs.sizes(),
                     "; they must be N x classes");
-  // A float per row, or numbers for each class, would be read as something
-  // else.
+  // cross_entropy_loss would misread one float per row, or integers per class.
   const bool shares =
       target.is_floating_point() && target.sizes() == outputs.sizes();
   const bool numbers = target.scalar_type() == at::kLong && target.dim() == 1 &&
                        target.size(0) == outputs.size(0);
-  TORCH_CHECK_VALUE(shares || numbers, name, ": the target is ",
-                    target.scalar_type(), " ", target.sizes(),
-                    " for outputs of ", outputs.sizes(),
-                    "; it must be class numbers (Long, N) or shares of classes "
-                    "(floats, N x classes)");
+  TORCH_CHECK_VALUE(
+      shares || numbers, name, ": the target is ", target.scalar_type(), " ",
+      target.sizes(), " for outputs of ", outputs.sizes(),
+      "; it must be class indices (Long, N) or class probabilities "
+      "(floats, N x classes)");
 }
 
 }  // namespace

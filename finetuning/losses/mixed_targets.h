@@ -1,14 +1,13 @@
-// Loss and accuracy for batches whose targets may be mixed, as Mixup and Cutmix
-// of trainer/data/transforms make them: shares of classes in training, plain
-// class numbers in evaluation.
+// MixedCrossEntropy and MixedAccuracy accept mixed targets, as Mixup and Cutmix
+// of trainer/data/transforms make them: class probabilities in training, class
+// indices in evaluation.
 //
-//   Trainer trainer(Supervised(model, MixedCrossEntropy(0.1),
-//                              {{"accuracy", MixedAccuracy()}}),
-//                   optimizer, *backend);
+//   const auto task = Supervised(model, MixedCrossEntropy(0.1),
+//                                {{"accuracy", MixedAccuracy()}});
 //
-// Targets are class numbers (N, integers) or shares of classes (N x classes,
-// floats that add up to 1 in each row). Means over the batch, as scalars that
-// stay on the device. Thread-safe.
+// Targets are class indices (N, integers) or class probabilities (N x classes,
+// floats; each row sums to 1). Results are means over the batch, as scalars
+// that stay on the device. Thread-safe.
 #ifndef TRAINYARD_FINETUNING_LOSSES_MIXED_TARGETS_H_
 #define TRAINYARD_FINETUNING_LOSSES_MIXED_TARGETS_H_
 
@@ -16,11 +15,11 @@
 
 namespace trainyard {
 
-// Label smoothing moves that share of each target to all classes alike: (1 - s)
-// target + s / classes. REQUIRES: 0 <= label_smoothing <= 1.
+// With label smoothing s, the target becomes (1 - s) * target + s / classes.
+// REQUIRES: 0 <= label_smoothing <= 1.
 OutputsAndTarget MixedCrossEntropy(double label_smoothing = 0);
 
-// Of mixed targets, the class with the largest share is the right one.
+// The correct class of a mixed target is the one with the highest probability.
 OutputsAndTarget MixedAccuracy();
 
 }  // namespace trainyard

@@ -21,7 +21,7 @@ using torch::autograd::InputMetadata;
 using torch::autograd::Node;
 using torch::autograd::variable_list;
 
-// Stands in for the ends while gradients of the block are computed.
+// Replaces the ends while the gradients of the block are computed.
 class Catcher final : public Node {
  public:
   explicit Catcher(const edge_list& ends) {
@@ -37,7 +37,7 @@ class Catcher final : public Node {
     }
   }
 
-  // The engine stops here: it only asks for what arrives.
+  // The engine captures the incoming gradient and stops here.
   variable_list apply(variable_list&&) override { return {}; }
 };
 
@@ -56,7 +56,7 @@ BlockGraph::BlockGraph(const std::vector<at::Tensor>& outputs, uint64_t start)
 BlockGraph::~BlockGraph() = default;
 
 bool BlockGraph::Owns(const Node& node) const {
-  // Leaves have the highest number of all.
+  // Leaf nodes have the highest sequence number.
   return node.sequence_nr() >= start_ &&
          node.sequence_nr() != std::numeric_limits<uint64_t>::max() &&
          node.thread_id() == thread_;
@@ -122,7 +122,7 @@ std::vector<at::Tensor> BlockGraph::Backward(
   variable_list result = torch::autograd::Engine::get_default_engine().execute(
       roots, inputs, /*keep_graph=*/create_graph, create_graph,
       /*accumulate_grad=*/false, caught);
-  // Second derivatives go on where the first ones were caught.
+  // Second derivatives continue from where the gradients were captured.
   for (const Crossing& crossing : crossings_) {
     crossing.node->next_edges()[crossing.edge] = ends_[crossing.end];
   }

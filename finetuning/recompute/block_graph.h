@@ -1,15 +1,14 @@
-// BlockGraph is the part of an autograd graph that a block of code has made,
-// and where it ends: the nodes from outside that gradients leave it to, which
-// are those of its inputs, of the parameters it used and of whatever else it
-// took from outside.
+// BlockGraph is the part of an autograd graph that a block of code has built.
+// Its ends are the edges at which gradients leave it: those of the block's
+// inputs, of its parameters and of every other tensor from outside.
 //
 //   const uint64_t start = at::sequence_number::peek();
 //   const std::vector<at::Tensor> outputs = block(inputs);
 //   BlockGraph graph(outputs, start);
-//   graph.ends();                        // the edges that lead out of it
-//   graph.Backward({grad}, false);       // gradients at those, in their order
+//   const std::vector<at::Tensor> gradients =  // one per edge in graph.ends()
+//       graph.Backward({grad}, /*create_graph=*/false);
 //
-// Thread-compatible: used on the thread that ran the block.
+// Thread-compatible: use it on the thread that ran the block.
 #ifndef TRAINYARD_FINETUNING_RECOMPUTE_BLOCK_GRAPH_H_
 #define TRAINYARD_FINETUNING_RECOMPUTE_BLOCK_GRAPH_H_
 
@@ -19,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-// Whoever looks into them includes torch/csrc/autograd/node.h, which is large.
+// Forward-declared, because torch/csrc/autograd/node.h is large.
 namespace torch::autograd {
 struct Edge;
 struct Node;
@@ -29,26 +28,27 @@ namespace trainyard {
 
 class BlockGraph {
  public:
-  // Nodes that this thread has made since its sequence number was `start` are
-  // the block's own. Outputs that require no gradient have none.
+  // The block's own nodes are those that this thread has made since its
+  // sequence number was `start`. Outputs without requires_grad add nothing to
+  // the graph.
   BlockGraph(const std::vector<at::Tensor>& outputs, uint64_t start);
   ~BlockGraph();
   BlockGraph(const BlockGraph&) = delete;
   BlockGraph& operator=(const BlockGraph&) = delete;
 
-  // In the order that a walk from the outputs meets them, which is the same
-  // each time the block does the same.
+  // In the order in which a walk from the outputs reaches them. The order is
+  // the same every time the block runs the same operations.
   const std::vector<torch::autograd::Edge>& ends() const { return ends_; }
 
-  // The gradients that arrive at the ends, undefined where none does, given
-  // those of the outputs, undefined where there is none. Hooks of tensors
-  // outside do not run: the gradients are still on their way there. Without
-  // `create_graph` the graph is used up.
+  // Returns the gradient at each end (undefined if none arrives) for the given
+  // gradient of each output (undefined: zero). Hooks of tensors outside the
+  // block do not run: the caller passes the gradients on to them. Without
+  // `create_graph` the graph is freed.
   std::vector<at::Tensor> Backward(const std::vector<at::Tensor>& gradients,
                                    bool create_graph);
 
  private:
-  // An edge of the block's own that leads to an end.
+  // An edge of a node of the block that leads to an end.
   struct Crossing {
     torch::autograd::Node* node;
     size_t edge;
@@ -61,7 +61,7 @@ class BlockGraph {
 
   uint64_t start_;
   uint64_t thread_;
-  // One for each output; invalid without gradient.
+  // One per output; invalid if the output has no gradient.
   std::vector<torch::autograd::Edge> roots_;
   std::vector<torch::autograd::Edge> ends_;
   std::vector<Crossing> crossings_;

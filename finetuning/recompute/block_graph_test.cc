@@ -17,11 +17,28 @@ using torch::autograd::impl::gradient_edge;
 
 at::Tensor Leaf(double value) { return at::full({2}, value).requires_grad_(); }
 
+TEST(BlockGraphTest, HeaderExample) {
+  const at::Tensor weight = Leaf(3), grad = at::ones({2});
+  const std::vector<at::Tensor> inputs = {Leaf(2)};
+  const auto block = [&](const std::vector<at::Tensor>& in) {
+    return std::vector<at::Tensor>{(in[0] * weight).exp().log()};
+  };
+  const uint64_t start = at::sequence_number::peek();
+  const std::vector<at::Tensor> outputs = block(inputs);
+  BlockGraph graph(outputs, start);
+  const std::vector<at::Tensor> gradients =
+      graph.Backward({grad}, /*create_graph=*/false);
+  ASSERT_EQ(graph.ends().size(), 2);
+  const bool input_first = graph.ends()[0] == gradient_edge(inputs[0]);
+  EXPECT_TRUE(gradients[0].allclose(at::full({2}, input_first ? 3.0 : 2.0)));
+  EXPECT_TRUE(gradients[1].allclose(at::full({2}, input_first ? 2.0 : 3.0)));
+}
+
 TEST(BlockGraphTest, EndsAtInputsParametersAndTensorsFromOutside) {
   const at::Tensor leaf = Leaf(2);
   const at::Tensor outside = leaf * 3;
   at::Tensor elsewhere;
-  // Another thread counts from the beginning: its numbers say nothing here.
+  // Sequence numbers are per thread: those of another thread mean nothing here.
   std::thread([&] {
     for (int i = 0; i < 100; ++i) at::sequence_number::get_and_increment();
     elsewhere = leaf * 5;
@@ -45,7 +62,7 @@ TEST(BlockGraphTest, EndsAtInputsParametersAndTensorsFromOutside) {
   EXPECT_FALSE(weight.grad().defined());
 }
 
-TEST(BlockGraphTest, WithoutGradientsThereAreNone) {
+TEST(BlockGraphTest, NoOutputGradientGivesNoGradient) {
   const at::Tensor weight = Leaf(7);
   const uint64_t start = at::sequence_number::peek();
   BlockGraph graph({weight * 2}, start);

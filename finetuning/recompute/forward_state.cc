@@ -60,12 +60,12 @@ void ForwardState::Apply() const {
   }
 }
 
-ForwardState::Again::Again(const ForwardState& state)
+ForwardState::Restore::Restore(const ForwardState& state)
     : now_(state.generators_) {
   state.Apply();
 }
 
-ForwardState::Again::~Again() { now_.Apply(); }
+ForwardState::Restore::~Restore() { now_.Apply(); }
 
 NoAutocastCache::NoAutocastCache()
     : before_(at::autocast::is_autocast_cache_enabled()) {

@@ -1,15 +1,16 @@
-// ForwardState is what a computation depends on beside its inputs: where the
-// random number generators stand, and autocast.
+// ForwardState captures what a computation depends on besides its inputs: the
+// random number generators and autocast. ForwardState::Restore restores it for
+// a scope.
 //
 //   const ForwardState before(inputs, /*rng=*/true);
 //   …
 //   {
-//     const ForwardState::Again again(before);
-//     outputs = block(inputs);  // as the first time
+//     const ForwardState::Restore restored(before);
+//     outputs = block(inputs);  // computes the same as the first time
 //   }
 //
-// Thread-safe: it reads and writes the current thread's autocast, and
-// generators under their locks.
+// Thread-safe: it reads and writes autocast of the current thread, and locks
+// the generators.
 #ifndef TRAINYARD_FINETUNING_RECOMPUTE_FORWARD_STATE_H_
 #define TRAINYARD_FINETUNING_RECOMPUTE_FORWARD_STATE_H_
 
@@ -24,11 +25,11 @@ namespace trainyard {
 
 class ForwardState {
  public:
-  // As it is now. With `rng`, of the host's generator and of those of the
-  // inputs' devices.
+  // Captures the current state: autocast and, if `rng` is set, the generators
+  // of the CPU and of the inputs' devices.
   ForwardState(const std::vector<at::Tensor>& inputs, bool rng);
 
-  class Again;
+  class Restore;
 
  private:
   struct Rng {
@@ -49,20 +50,20 @@ class ForwardState {
   std::vector<Casting> autocast_;
 };
 
-// As it was, for as long as this lives.
-class ForwardState::Again {
+// Applies a state for its lifetime, then puts the current one back.
+class ForwardState::Restore {
  public:
-  explicit Again(const ForwardState& state);
-  ~Again();
-  Again(const Again&) = delete;
-  Again& operator=(const Again&) = delete;
+  explicit Restore(const ForwardState& state);
+  ~Restore();
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
 
  private:
   ForwardState now_;
 };
 
-// While it lives, autocast casts a weight anew at each use: a cast that two
-// computations shared would tie their graphs together.
+// Disables autocast's cache of cast weights for its lifetime. A cached cast
+// that two computations share would connect their graphs.
 class NoAutocastCache {
  public:
   NoAutocastCache();

@@ -11,7 +11,7 @@ class TensorMemory::Counter final : public c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void*, int64_t size, size_t, size_t,
                          c10::Device device) override {
     if (!device.is_cpu()) return;
-    current += size;  // negative for what is freed
+    current += size;  // negative when memory is freed
     peak = std::max(peak, current);
   }
   bool memoryProfilingEnabled() const override { return true; }

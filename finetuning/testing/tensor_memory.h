@@ -1,12 +1,12 @@
-// TensorMemory counts the bytes of tensors on the host that this thread makes
-// while it lives, for tests and benchmarks of what training needs.
+// TensorMemory counts the bytes of CPU tensors that this thread allocates
+// during its lifetime, for tests and benchmarks of memory use.
 //
 //   TensorMemory memory;
 //   TrainStep();
-//   memory.peak();      // the most that was there at once
+//   const int64_t bytes = memory.peak();  // the most at one time
 //
-// Tensors from before are not counted. One at a time per thread; backward
-// passes on the CPU run on the thread that calls them.
+// Tensors that existed before are not counted. REQUIRES: one TensorMemory per
+// thread at a time. Backward passes on the CPU run on the calling thread.
 #ifndef TRAINYARD_FINETUNING_TESTING_TENSOR_MEMORY_H_
 #define TRAINYARD_FINETUNING_TESTING_TENSOR_MEMORY_H_
 
@@ -26,7 +26,7 @@ class TensorMemory {
 
   int64_t current() const;
   int64_t peak() const;
-  // What is there now is the most so far.
+  // Restarts the peak from the current number.
   void ResetPeak();
 
  private:

@@ -7,7 +7,15 @@
 namespace trainyard {
 namespace {
 
-TEST(TensorMemoryTest, CountsWhatIsThereAndWhatWasThereAtMost) {
+TEST(TensorMemoryTest, HeaderExample) {
+  const auto TrainStep = [] { at::empty({256}); };
+  TensorMemory memory;
+  TrainStep();
+  const int64_t bytes = memory.peak();
+  EXPECT_EQ(bytes, 1024);
+}
+
+TEST(TensorMemoryTest, CountsCurrentAndPeakBytes) {
   const at::Tensor before = at::empty({1000});
   TensorMemory memory;
   EXPECT_EQ(memory.current(), 0);

@@ -1,7 +1,7 @@
-// All tensors of a model by name, as its weights are saved in Python: first
-// parameters, then buffers.
+// AllTensors lists all tensors of a model by name, in the order of a Python
+// state_dict's two kinds: first parameters, then buffers.
 //
-//   const std::vector<NamedTensor> tensors = AllTensors(*Borrowed(*net));
+//   const std::vector<NamedTensor> tensors = AllTensors(*Borrowed(*model));
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_WARM_START_ALL_TENSORS_H_
@@ -23,7 +23,7 @@ inline std::vector<NamedTensor> AllTensors(const Model& model) {
   return tensors;
 }
 
-// A module of somebody else's, which must outlive it.
+// A Model that borrows `module`, which must outlive it.
 inline std::shared_ptr<Model> Borrowed(torch::nn::Module& module) {
   return NnModel(std::shared_ptr<torch::nn::Module>(
       std::shared_ptr<torch::nn::Module>(), &module));

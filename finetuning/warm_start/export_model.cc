@@ -21,7 +21,7 @@ absl::Status ExportSafetensors(const std::vector<NamedTensor>& tensors,
   if (options.float_type && !at::isFloatingType(*options.float_type)) {
     return Refused(
         path, absl::StrCat("float_type is ", c10::toString(*options.float_type),
-                           ", which is no floating-point type"));
+                           "; it must be a floating-point type"));
   }
   if (options.max_shard_bytes == uint64_t{0}) {
     return Refused(path, "max_shard_bytes is 0; it must be at least 1");

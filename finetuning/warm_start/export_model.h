@@ -1,11 +1,12 @@
-// A model's weights into safetensors files, for Python or anybody else.
+// ExportSafetensors writes a model's parameters and buffers to safetensors
+// files, bit-exactly, for Python and other readers.
 //
-//   absl::Status written = ExportSafetensors(
-//       *model, "tuned.safetensors",
+//   const absl::Status written = ExportSafetensors(
+//       *model, path,
 //       {.rename = {{.pattern = "^", .replacement = "backbone."}}});
-//   // in Python: net.load_state_dict(load_file("tuned.safetensors"))
+//   // In Python: net.load_state_dict(load_file(path))
 //
-// Parameters and buffers, bit for bit. Thread-compatible.
+// Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_WARM_START_EXPORT_MODEL_H_
 #define TRAINYARD_FINETUNING_WARM_START_EXPORT_MODEL_H_
 
@@ -24,26 +25,27 @@
 namespace trainyard {
 
 struct ExportOptions {
-  // Applied to the model's names, in order. One that matches nothing is an
+  // Applied to the model's names, in order. A rule that matches no name is an
   // error.
   std::vector<RenameRule> rename = {};
-  // What floating-point tensors become, e.g. at::kHalf. Empty: they stay.
+  // Type of floating-point tensors in the file, e.g. at::kHalf. Unset: that of
+  // the model.
   std::optional<c10::ScalarType> float_type = std::nullopt;
-  // Empty: `path` is the file. Otherwise `path` is a folder that is there, and
-  // gets files of at most so many bytes, and Hugging Face's index if there are
-  // several. REQUIRES: > 0.
+  // Unset: `path` is the file to write. Otherwise `path` is an existing folder;
+  // it gets files of at most this many bytes, and Hugging Face's index if there
+  // are several. REQUIRES: > 0.
   std::optional<uint64_t> max_shard_bytes = std::nullopt;
 };
 
-// Replaces files of the same name, each once it is complete. InvalidArgument,
-// before anything is written, for rules and options that cannot be followed.
+// Replaces existing files atomically. Returns InvalidArgument, before anything
+// is written, if a rule or an option is invalid.
 absl::Status ExportSafetensors(torch::nn::Module& model,
                                const std::string& path,
                                const ExportOptions& options = {});
 absl::Status ExportSafetensors(const Model& model, const std::string& path,
                                const ExportOptions& options = {});
 
-// Of any tensors, e.g. averaged ones.
+// Writes any named tensors, e.g. averages.
 absl::Status ExportSafetensors(const std::vector<NamedTensor>& tensors,
                                const std::string& path,
                                const ExportOptions& options = {});

@@ -37,10 +37,7 @@ absl::Status ExportScript(ScriptModel& model, const std::string& path) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": ", bytes.status().message()));
   }
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, bytes->size());
-  if (!file.ok()) return file.status();
-  const absl::Status written = file->Append(bytes->data(), bytes->size());
-  return written.ok() ? file->Commit() : written;
+  return WriteFileAtomically(path, *bytes);
 }
 
 }  // namespace trainyard

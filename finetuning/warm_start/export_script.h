@@ -1,9 +1,9 @@
-// A TorchScript model back into a file that Python's torch.jit.load reads, with
-// the weights it has now.
+// ExportScript writes a TorchScript model with its current weights to a file
+// that Python's torch.jit.load reads.
 //
-//   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
+//   const std::shared_ptr<ScriptModel> model = LoadScript(path);
 //   …
-//   absl::Status written = ExportScript(*model, "tuned.pt");
+//   const absl::Status written = ExportScript(*model, tuned_path);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_WARM_START_EXPORT_SCRIPT_H_
@@ -17,8 +17,8 @@
 
 namespace trainyard {
 
-// In evaluation mode, whatever mode the model is in. Replaces a file of that
-// name once the new one is complete. The error names the file.
+// The file has the model in evaluation mode; `model` keeps its own mode.
+// Replaces an existing file atomically. The error names the file.
 absl::Status ExportScript(ScriptModel& model, const std::string& path);
 
 }  // namespace trainyard

@@ -26,7 +26,7 @@ absl::Status Refused(size_t index, const RenameRule& rule,
                    "\": ", absl::string_view(why.data(), why.size())));
 }
 
-// Applies it; whether it matched anywhere.
+// Applies a rule to all names. Returns whether it matched any.
 bool Apply(const std::regex& pattern, const std::string& replacement,
            std::vector<std::string>& names) {
   bool matched = false;
@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<std::string>> Renamed(
     const auto [other, is_new] = first.emplace(renamed[i], i);
     if (is_new) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("the rename rules make \"", renamed[i], "\" of both \"",
+        absl::StrCat("the rename rules map to \"", renamed[i], "\" both \"",
                      names[other->second], "\" and \"", names[i], "\""));
   }
   return renamed;

@@ -1,11 +1,11 @@
-// Rules that turn the names of tensors in a file into those of a model.
+// Rename rules map the names of tensors in a file to those of a model.
 //
 //   Renamed({"model.encoder.0.weight", "model.head.weight"},
 //           {{.pattern = R"(^model\.)", .replacement = ""},
 //            {.pattern = R"(encoder\.(\d+))", .replacement = "layer$1"}});
 //   // {"layer0.weight", "head.weight"}
 //
-// Free of libtorch. Thread-safe.
+// Does not depend on libtorch. Thread-safe.
 #ifndef TRAINYARD_FINETUNING_WARM_START_RENAME_RULES_H_
 #define TRAINYARD_FINETUNING_WARM_START_RENAME_RULES_H_
 
@@ -18,22 +18,22 @@
 namespace trainyard {
 
 struct RenameRule {
-  // A regular expression (ECMAScript), searched for in the name: ^ and $ tie it
-  // to the ends, and a full stop is written \. .
+  // A regular expression (ECMAScript) that is searched for in the name. ^ and $
+  // match the ends of the name; write a literal dot as \. .
   std::string pattern;
-  // What every match becomes; $1 is what the first parentheses matched.
+  // Replaces every match; $1 is the first capture group.
   std::string replacement;
 };
 
-// The names after all rules, each applied to what the one before it left.
-// InvalidArgument for a pattern that is no regular expression or matches no
-// name, and for two names that become one.
+// Applies the rules one after the other and returns the new names. Returns
+// InvalidArgument if a pattern is not a regular expression or matches no name,
+// or if two names become equal.
 absl::StatusOr<std::vector<std::string>> Renamed(
     const std::vector<std::string>& names,
     const std::vector<RenameRule>& rules);
 
-// Whether a glob ('*' is any run of characters, '?' any one) is that of the
-// name, or of a module that the name is in: "head" and "h*d" are those of
+// Whether a glob ('*' matches any characters, '?' one character) matches the
+// name of a tensor or of a module that contains it: "head" and "h*d" match
 // "head.weight".
 bool NamesTensor(const std::string& glob, const std::string& name);
 

@@ -29,7 +29,7 @@ TEST(RenameRulesTest, EveryMatchInANameIsReplaced) {
               ElementsAre("c.c.b"));
 }
 
-TEST(RenameRulesTest, ARuleThatMatchesNothingIsRefused) {
+TEST(RenameRulesTest, RejectsARuleThatMatchesNothing) {
   EXPECT_THAT(Refusal({"model.weight", "model.bias"},
                       {{R"(^model\.)", ""}, {R"(^module\.)", ""}}),
               AllOf(HasSubstr("rename rule 2, \"^module\\.\""),
@@ -37,11 +37,11 @@ TEST(RenameRulesTest, ARuleThatMatchesNothingIsRefused) {
   EXPECT_THAT(Refusal({}, {{"a", "b"}}), HasSubstr("there are no tensors"));
 }
 
-TEST(RenameRulesTest, APatternThatIsNoneIsRefused) {
+TEST(RenameRulesTest, RejectsAnInvalidRegularExpression) {
   EXPECT_THAT(Refusal({"a"}, {{"(", ""}}), HasSubstr("regular expression"));
 }
 
-TEST(RenameRulesTest, TwoNamesMustNotBecomeOne) {
+TEST(RenameRulesTest, RejectsTwoNamesThatBecomeEqual) {
   EXPECT_THAT(Refusal({"a.weight", "b.weight"}, {{R"(^[ab]\.)", ""}}),
               AllOf(HasSubstr("\"a.weight\""), HasSubstr("\"b.weight\"")));
 }

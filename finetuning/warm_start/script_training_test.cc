@@ -1,6 +1,6 @@
-// A TorchScript model that Python exported: warm-started, frozen but for its
-// head, trained, averaged and exported like one that was written in C++. See
-// tools/golden/script_net.py, which also reads what this leaves.
+// A TorchScript model that Python exported is warm-started, frozen except for
+// its head, trained, averaged and exported like a model written in C++. See
+// tools/golden/script_net.py, which also reads the files that this test writes.
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
@@ -56,6 +56,21 @@ at::Tensor Outputs(ScriptModel& model, const at::Tensor& inputs) {
   return model.forward(inputs);
 }
 
+TEST(ExportScriptTest, HeaderExample) {
+  const std::string path = std::string(kFolder) + "net.pt";
+  const std::string tuned_path = ::testing::TempDir() + "/header_example.pt";
+  const std::shared_ptr<ScriptModel> model = LoadScript(path);
+  {
+    const at::NoGradGuard no_gradients;
+    for (const NamedTensor& item : model->Parameters()) item.tensor.fill_(1);
+  }
+  const absl::Status written = ExportScript(*model, tuned_path);
+  ASSERT_TRUE(written.ok()) << written;
+  for (const NamedTensor& item : LoadScript(tuned_path)->Parameters()) {
+    EXPECT_TRUE(item.tensor.eq(1).all().item<bool>()) << item.name;
+  }
+}
+
 TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
   at::manual_seed(3);
   const auto model = LoadScript(std::string(kFolder) + "net.pt");
@@ -108,7 +123,7 @@ TEST(ScriptTrainingTest, IsFineTunedLikeANativeModel) {
                   .ok());
 }
 
-TEST(ScriptTrainingTest, ItsParametersAndBuffersAreAveraged) {
+TEST(ScriptTrainingTest, ParametersAndBuffersAreAveraged) {
   torch::jit::Module module("line");
   module.register_parameter("w", at::zeros({2}).requires_grad_(),
                             /*is_buffer=*/false);

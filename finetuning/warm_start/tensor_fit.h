@@ -1,5 +1,6 @@
-// How a saved tensor goes into one of a model: as it is, as another
-// floating-point type, or, of heads and vocabularies, the part that both have.
+// FitTensor says how a saved tensor can be loaded into a tensor of a model: as
+// it is, converted to another floating-point type, or in part (heads and
+// vocabularies of another size). FillTensor loads it.
 //
 //   const TensorFit fit = FitTensor(saved, wanted);
 //   if (fit.shape == TensorFit::Shape::kSame) FillTensor(saved, wanted);
@@ -15,13 +16,13 @@ namespace trainyard {
 struct TensorFit {
   enum class Shape {
     kSame,
-    // Another size in one dimension, e.g. another number of classes.
+    // Sizes differ in exactly one dimension, e.g. the number of classes.
     kSlice,
     kOther,
   };
   enum class Type {
     kSame,
-    // Both floating-point.
+    // Different, but both floating-point.
     kConvert,
     kOther,
   };
@@ -31,9 +32,9 @@ struct TensorFit {
 
 TensorFit FitTensor(const at::Tensor& saved, const at::Tensor& wanted);
 
-// Copies the values, from any device to any. Where sizes differ: the first rows
-// that both have; the others of `wanted` stay as they are. REQUIRES: neither
-// shape nor type is kOther.
+// Copies the values, between any devices. If sizes differ, copies the leading
+// part that both have and leaves the rest of `wanted` unchanged. REQUIRES:
+// neither shape nor type is kOther.
 void FillTensor(const at::Tensor& saved, const at::Tensor& wanted);
 
 }  // namespace trainyard

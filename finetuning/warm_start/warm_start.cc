@@ -9,8 +9,8 @@
 
 #include "finetuning/warm_start/all_tensors.h"
 #include "finetuning/warm_start/tensor_fit.h"
-#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/safetensors/sharded_safetensors.h"
+#include "trainer/model/tensor_match.h"
 
 namespace trainyard {
 namespace {
@@ -18,11 +18,11 @@ namespace {
 using Shapes = WarmStartOptions::Shapes;
 using ByName = std::map<std::string, at::Tensor>;
 
-// Tensors to fill, with what to fill them with.
+// The copies to make, and the report about them.
 struct Plan {
   WarmStartReport report;
   std::vector<std::pair<at::Tensor, at::Tensor>> fills;  // saved, wanted
-  // What cannot be done at all.
+  // Tensors that cannot be loaded.
   std::vector<std::string> refused;
 };
 
@@ -39,7 +39,7 @@ absl::StatusOr<ByName> RenamedTensors(const std::vector<NamedTensor>& saved,
   return tensors;
 }
 
-// Takes out what is to be left, of both sides.
+// Removes the tensors that match `globs` from both sides.
 absl::Status Leave(const std::vector<std::string>& globs, ByName& saved,
                    std::vector<NamedTensor>& wanted) {
   for (const std::string& glob : globs) {
@@ -49,10 +49,9 @@ absl::Status Leave(const std::vector<std::string>& globs, ByName& saved,
       return NamesTensor(glob, item.name);
     });
     if (in_file + in_model > 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", glob,
-                     "\", which is to be left, names no tensor of the model or "
-                     "the file"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", glob,
+        "\" in leave matches no tensor of the model or of the file"));
   }
   return absl::OkStatus();
 }
@@ -115,19 +114,19 @@ Plan Match(const ByName& saved, const std::vector<NamedTensor>& wanted,
   return plan;
 }
 
-// What stands in the way, if anything does.
+// The reasons not to load; empty if there are none.
 std::string Objections(const Plan& plan, bool strict) {
   std::string text;
   AppendLines("of another shape or type", plan.refused, text);
   if (strict) {
     AppendLines("missing from the file", plan.report.missing, text);
-    AppendLines("unknown to the model", plan.report.unexpected, text);
+    AppendLines("not in the model", plan.report.unexpected, text);
   } else if (plan.fills.empty() && plan.refused.empty()) {
     AppendLines("of the model, none of which the file has", plan.report.missing,
                 text);
     AppendLines("of the file, none of which the model has",
                 plan.report.unexpected, text);
-    if (text.empty()) text = "no tensor is left to load";
+    if (text.empty()) text = "there is no tensor to load";
   }
   return text;
 }
@@ -140,9 +139,9 @@ std::string Describe(const WarmStartReport& report) {
       " loaded");
   AppendLines("loaded in part", report.sliced, text);
   AppendLines("converted", report.converted, text);
-  AppendLines("of another shape, left as they were", report.skipped, text);
-  AppendLines("missing from the file, left as they were", report.missing, text);
-  AppendLines("unknown to the model, not used", report.unexpected, text);
+  AppendLines("of another shape, left unchanged", report.skipped, text);
+  AppendLines("missing from the file, left unchanged", report.missing, text);
+  AppendLines("not in the model, ignored", report.unexpected, text);
   return text;
 }
 

@@ -1,17 +1,16 @@
-// WarmStart puts weights from a safetensors file, or from several with Hugging
-// Face's index, into a model: by name, through rename rules, and with a list of
-// what did not match. Nothing is changed unless all of it is as asked for.
+// WarmStart loads weights from a safetensors file, or from several files with
+// Hugging Face's index, into a model. It matches tensors by name, after rename
+// rules, and reports what did not match. On an error the model is unchanged.
 //
 //   const absl::StatusOr<WarmStartReport> report = WarmStart(
-//       "resnet18", *model,
+//       path, *model,
 //       {.rename = {{.pattern = R"(^backbone\.)", .replacement = ""}},
 //        .leave = {"head"}});
 //   std::cout << Describe(*report);
 //
-// Tensors that the model holds under two names (tied weights) may be in the
-// file under one of them. A model is a torch::nn module or, as
-// trainer/model/model.h has it, a TorchScript one; its parameters and buffers
-// are filled where they are, on any device.
+// The model is a torch::nn module or a Model (trainer/model/model.h), on any
+// device. Of tensors that the model holds under two names (tied weights), the
+// file needs only one.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_FINETUNING_WARM_START_WARM_START_H_
@@ -29,48 +28,48 @@
 namespace trainyard {
 
 struct WarmStartOptions {
-  // Applied to the file's names, in order. One that matches nothing is an
+  // Applied to the file's names, in order. A rule that matches no name is an
   // error.
   std::vector<RenameRule> rename = {};
-  // Globs of tensors or modules, e.g. "head": the model keeps its own values,
-  // and what the file has under these names is not looked at. One that names
-  // nothing, in neither, is an error.
+  // Globs of tensors or modules that are not loaded, e.g. "head": the model
+  // keeps its own values, and tensors of the file with such names are ignored.
+  // A glob that matches neither the model nor the file is an error.
   std::vector<std::string> leave = {};
-  // Whether tensors that only the model or only the file has are an error.
-  // Otherwise they are listed; but no tensor at all is always an error.
+  // Whether tensors that only the model or only the file has are an error. If
+  // not, the report lists them. If no tensor matches, it is always an error.
   bool strict = true;
-  // Tensors of another shape: an error, left as they are in the model, or, if
-  // sizes differ in one dimension only (classes of a head, words of a
-  // vocabulary), filled as far as both go.
+  // What to do with tensors of another shape: fail; keep the model's values;
+  // or, if sizes differ in one dimension only (classes of a head, words of a
+  // vocabulary), load the part that both have and fail otherwise.
   enum class Shapes { kError, kSkip, kSlice };
   Shapes shapes = Shapes::kError;
-  // Whether one floating-point type becomes another. Other types never do.
+  // Whether floating-point types are converted. Other types never are.
   bool convert_types = true;
 };
 
-// Names are the model's.
+// All names are those of the model.
 struct WarmStartReport {
-  // Filled, also those that are named below as sliced or converted.
+  // Loaded tensors, including sliced and converted ones.
   std::vector<std::string> loaded = {};
-  // "head.weight: Float [10, 64] from Float [5, 64]".
+  // Lines such as "head.weight: Float [10, 64] from Float [5, 64]".
   std::vector<std::string> sliced = {};
   std::vector<std::string> converted = {};
-  // Of another shape, and so not filled.
+  // Not loaded, because the shape differs (Shapes::kSkip).
   std::vector<std::string> skipped = {};
-  // Only the model has them.
+  // In the model, but not in the file.
   std::vector<std::string> missing = {};
-  // Only the file has them, after renaming.
+  // In the file (after renaming), but not in the model.
   std::vector<std::string> unexpected = {};
 };
 
-// What to show: how many were loaded, and the rest by name, at most twenty of
-// each kind.
+// The report as text: the number of loaded tensors, and at most twenty names of
+// every other kind.
 std::string Describe(const WarmStartReport& report);
 
-// `path` is a safetensors file, an index of several, or a folder with
-// model.safetensors or its index in it. NotFound or DataLoss, with the path,
-// if that cannot be read; InvalidArgument, with all that does not match,
-// otherwise.
+// `path` is a safetensors file, an index of several, or a folder that contains
+// model.safetensors or its index. Returns NotFound or DataLoss, with the path,
+// if the files cannot be read, and InvalidArgument, with everything that does
+// not match, if the weights do not fit.
 absl::StatusOr<WarmStartReport> WarmStart(const std::string& path,
                                           torch::nn::Module& model,
                                           const WarmStartOptions& options = {});
@@ -78,7 +77,7 @@ absl::StatusOr<WarmStartReport> WarmStart(const std::string& path,
                                           const Model& model,
                                           const WarmStartOptions& options = {});
 
-// From tensors that were read already, into any.
+// Loads tensors that are in memory already into other tensors.
 absl::StatusOr<WarmStartReport> WarmStart(
     const std::vector<NamedTensor>& saved,
     const std::vector<NamedTensor>& wanted,

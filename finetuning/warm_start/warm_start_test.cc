@@ -11,8 +11,11 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <iostream>
 
+#include "finetuning/warm_start/all_tensors.h"
 #include "finetuning/warm_start/export_model.h"
+#include "finetuning/warm_start/tensor_fit.h"
 #include "trainer/checkpoint/safetensors/sharded_safetensors.h"
 #include "trainer/testing/modules.h"
 
@@ -58,7 +61,44 @@ std::string Refusal(const absl::StatusOr<WarmStartReport>& report) {
 
 const RenameRule kNet = {.pattern = R"(^net\.)", .replacement = ""};
 
-TEST(WarmStartTest, FillsAModuleFromAFileAndFromShards) {
+TEST(WarmStartTest, HeaderExample) {
+  const std::string path = Scratch("backbone.safetensors");
+  {
+    Net model;
+    model.body.detach().fill_(2);
+    model.head.detach().fill_(2);
+    const absl::Status written = ExportSafetensors(
+        *model, path,
+        {.rename = {{.pattern = "^", .replacement = "backbone."}}});
+    ASSERT_TRUE(written.ok()) << written;
+  }
+  Net model;
+  const absl::StatusOr<WarmStartReport> report =
+      WarmStart(path, *model,
+                {.rename = {{.pattern = R"(^backbone\.)", .replacement = ""}},
+                 .leave = {"head"}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  std::cout << Describe(*report);
+  EXPECT_TRUE(at::equal(model.body, at::full({4, 2}, 2.0F)));
+  EXPECT_TRUE(at::equal(model.head, at::zeros({3, 4})));
+}
+
+TEST(AllTensorsTest, HeaderExample) {
+  Net model;
+  const std::vector<NamedTensor> tensors = AllTensors(*Borrowed(*model));
+  ASSERT_EQ(tensors.size(), 3);
+  EXPECT_EQ(tensors[0].name, "body");
+  EXPECT_EQ(tensors[2].name, "mean");
+}
+
+TEST(TensorFitTest, HeaderExample) {
+  const at::Tensor saved = at::ones({2}), wanted = at::zeros({2});
+  const TensorFit fit = FitTensor(saved, wanted);
+  if (fit.shape == TensorFit::Shape::kSame) FillTensor(saved, wanted);
+  EXPECT_TRUE(at::equal(wanted, saved));
+}
+
+TEST(WarmStartTest, LoadsAModuleFromAFileAndFromShards) {
   const std::string file = Scratch("one.safetensors");
   ASSERT_TRUE(ExportSafetensors(Weights(), file).ok());
   const std::string folder = Scratch("shards");
@@ -77,7 +117,7 @@ TEST(WarmStartTest, FillsAModuleFromAFileAndFromShards) {
   }
 }
 
-TEST(WarmStartTest, StrictListsAllThatDoesNotMatchAndChangesNothing) {
+TEST(WarmStartTest, StrictListsEverythingThatDoesNotMatchAndChangesNothing) {
   Net net;
   const std::string path = Scratch("bad.safetensors");
   ASSERT_TRUE(ExportSafetensors(
@@ -91,7 +131,7 @@ TEST(WarmStartTest, StrictListsAllThatDoesNotMatchAndChangesNothing) {
       AllOf(HasSubstr(path), HasSubstr("body: Float [4, 2] from Float [4, 3]"),
             HasSubstr("mean: Float [4] from Long [4]"),
             HasSubstr("1 missing from the file:\n  head"),
-            HasSubstr("1 unknown to the model:\n  extra")));
+            HasSubstr("1 not in the model:\n  extra")));
   EXPECT_TRUE(at::equal(net.body, at::zeros({4, 2})));
 }
 
@@ -106,13 +146,13 @@ TEST(WarmStartTest, LenientReportsInstead) {
   EXPECT_THAT(report->unexpected, ElementsAre("extra"));
   EXPECT_THAT(Describe(*report),
               AllOf(HasSubstr("1 tensor loaded"), HasSubstr("  extra")));
-  // But nothing at all is an error: something else was meant.
+  // No match at all is an error.
   EXPECT_THAT(Refusal(WarmStart({{"extra", at::ones({1})}},
                                 {{"body", net.body}}, {.strict = false})),
               HasSubstr("none of which the model has"));
 }
 
-TEST(WarmStartTest, AReplacedHeadIsLeft) {
+TEST(WarmStartTest, LeavesAReplacedHead) {
   Net net(5);
   const auto report = WarmStart(
       Weights(), {{"body", net.body}, {"head", net.head}, {"mean", net.mean}},
@@ -122,7 +162,7 @@ TEST(WarmStartTest, AReplacedHeadIsLeft) {
   EXPECT_TRUE(at::equal(net.head, at::zeros({5, 4})));
   EXPECT_THAT(
       Refusal(WarmStart(Weights(), {{"body", net.body}}, {.leave = {"haed"}})),
-      HasSubstr("\"haed\", which is to be left, names no tensor"));
+      HasSubstr("\"haed\" in leave matches no tensor"));
 }
 
 TEST(WarmStartTest, ShapesAreAnErrorSkippedOrSliced) {
@@ -146,7 +186,8 @@ TEST(WarmStartTest, ShapesAreAnErrorSkippedOrSliced) {
       EXPECT_TRUE(at::equal(head.slice(0, 3), at::full({2, 4}, -1.0)));
     }
   }
-  // Other sizes in two dimensions, or in their number, are another tensor.
+  // Sizes that differ in two dimensions, or another number of dimensions, do
+  // not fit.
   for (const auto& other : {at::zeros({2, 5}), at::zeros({12})}) {
     EXPECT_THAT(Refusal(WarmStart(saved, {{"head", other}},
                                   {.shapes = Shapes::kSlice})),
@@ -154,7 +195,7 @@ TEST(WarmStartTest, ShapesAreAnErrorSkippedOrSliced) {
   }
 }
 
-TEST(WarmStartTest, ConvertsFloatingPointTypesUnlessToldNot) {
+TEST(WarmStartTest, ConvertsFloatingPointTypesUnlessTurnedOff) {
   const std::vector<NamedTensor> saved = {
       {"a", Counting({4}, 1).to(at::kBFloat16)},
       {"count", at::ones({}, at::kLong)}};
@@ -176,7 +217,7 @@ TEST(WarmStartTest, TiedWeightsNeedOneName) {
   EXPECT_THAT(report->missing, IsEmpty());
 }
 
-TEST(WarmStartTest, RulesAndFilesThatAreNoneAreNamed) {
+TEST(WarmStartTest, ErrorsNameTheRuleOrTheFile) {
   Net net;
   const std::string path = Scratch("rules.safetensors");
   ASSERT_TRUE(ExportSafetensors(Weights(), path).ok());

@@ -1,7 +1,7 @@
 // The parts of the golden files of composed schedules, by the names that
 // tools/golden/schedules.py gives them.
 //
-//   ScheduleFactory part = ComposedGolden("linear");
+//   parts.push_back(ComposedGolden(name));
 //
 // Thread-safe.
 #ifndef TRAINYARD_SCHEDULERS_TESTING_COMPOSED_GOLDEN_H_

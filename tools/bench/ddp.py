@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Times a data-parallel step beside Python's DistributedDataParallel.
+"""Compares the time of a data-parallel step with Python's DistributedDataParallel.
 
     tools/bazel build //tools/bench:ddp_step
     python3 -m venv /tmp/bench && /tmp/bench/bin/pip install torch==2.13.0 numpy
     python3 tools/bench/ddp.py --python=/tmp/bench/bin/python
 
-MLP 784-1024-1024-10, AdamW, batch 128 per rank, one thread each. All programs stay alive and
-take short turns one after the other, so that whatever slows the machine down slows all of them;
-ratios are of turns that follow each other, and the median counts. Processor time is that of all
-threads of all ranks, which other programs disturb less. --trace=FILE also writes a Chrome trace
-and says how much of the exchange of gradients the backward pass hid.
+MLP 784-1024-1024-10, AdamW, batch 128 per rank, one thread each. All programs stay alive and run
+short turns one after the other, so that other load slows down all of them; the result is the
+median ratio of consecutive turns. Processor time is that of all threads of all ranks, which other
+programs disturb less. --trace=FILE also writes a Chrome trace and prints how much of the gradient
+exchange overlapped with backward.
 """
 
 import argparse

@@ -21,9 +21,9 @@
 #include "trainer/main.h"
 #include "trainer/optim/adamw.h"
 
-ABSL_FLAG(std::string, backend, "ddp", "As MakeBackend takes it.");
+ABSL_FLAG(std::string, backend, "ddp", "Name of the backend, see MakeBackend.");
 ABSL_FLAG(std::string, trace, "",
-          "File for a Chrome trace of the last turn; of rank 0 only.");
+          "File for a Chrome trace of the last turn of rank 0.");
 
 namespace trainyard {
 namespace {

@@ -1,6 +1,6 @@
 """The Python counterpart of ddp_step.cc: one rank; tools/bench/ddp.py starts it.
 
-Its argument is what AdamW is given: "default" or "fused".
+Its argument selects the implementation of AdamW: "default" or "fused".
 """
 
 import sys

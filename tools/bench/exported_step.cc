@@ -26,6 +26,17 @@ ABSL_FLAG(int, steps, 30, "Steps that are timed, after a fifth of as many.");
 namespace trainyard {
 namespace {
 
+// As exported_models.py has it.
+at::Tensor Loss(const std::vector<at::Tensor>& outputs) {
+  at::Tensor loss;
+  for (const at::Tensor& output : outputs) {
+    if (!output.is_floating_point()) continue;
+    const at::Tensor term = output.square().mean();
+    loss = loss.defined() ? loss.add(term) : term;
+  }
+  return loss;
+}
+
 int Run() {
   at::set_num_threads(1);
   const auto model = OrThrow(LoadExported(absl::GetFlag(FLAGS_model)));
@@ -45,8 +56,7 @@ int Run() {
   double loss = 0;
   for (int i = -steps / 5; i < steps; ++i) {
     const std::clock_t begin = std::clock();
-    const at::Tensor outputs = model->Run(inputs)[0];
-    const at::Tensor error = outputs.square().mean();
+    const at::Tensor error = Loss(model->Run(inputs));
     error.backward();
     optimizer.step();
     optimizer.ZeroGrad();

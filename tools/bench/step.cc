@@ -1,8 +1,9 @@
-// Compares the time of one training step between loops, side by side:
+// Compares the time of one training step of several loops:
 //
 //   tools/bazel run //tools/bench:step
-//   tools/bazel run //tools/bench:step -- --only=3 --steps=400     # one loop,
-//   for callgrind
+//   tools/bazel run //tools/bench:step -- --only=3 --steps=400
+//
+// The second form runs one loop, for callgrind.
 #include <ATen/Parallel.h>
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
@@ -17,9 +18,8 @@
 
 ABSL_FLAG(int64_t, steps, 200, "Steps per turn of a loop.");
 ABSL_FLAG(int64_t, turns, 31,
-          "Turns of each loop, taken in rotation; the median counts.");
-ABSL_FLAG(int64_t, only, -1,
-          "Number of the only loop to run, from 0. -1: all.");
+          "Turns of each loop, in rotation; the median is printed.");
+ABSL_FLAG(int64_t, only, -1, "Number of one loop, from 0. -1: all loops.");
 
 namespace {
 
@@ -53,8 +53,7 @@ void Compare(const std::vector<trainyard::StepLoop>& loops, int64_t steps,
   for (size_t i = 0; i < loops.size(); ++i) {
     absl::PrintF("%d %-28s %9.4f", i, loops[i].name, Median(times[i]));
     for (size_t k = 0; k < loops.size(); ++k) {
-      // Ratios of neighbours in time: what slows the machine down slows down
-      // both.
+      // Ratios of consecutive turns: other load slows down both.
       std::vector<double> ratios;
       for (size_t turn = 0; turn < times[i].size(); ++turn)
         ratios.push_back(times[i][turn] / times[k][turn]);

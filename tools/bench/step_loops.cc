@@ -64,7 +64,7 @@ at::Tensor Loss(Work& work, const at::Tensor& x, const at::Tensor& y) {
   return torch::nn::functional::cross_entropy(work.model->forward(x), y);
 }
 
-// Forward and backward, nothing else.
+// Only forward and backward.
 StepLoop GradientsOnly() {
   auto work = std::make_shared<Work>();
   return {"forward + backward alone", [work](int64_t steps) {
@@ -78,8 +78,8 @@ StepLoop GradientsOnly() {
           }};
 }
 
-// What an expert writes for speed alone: batches made beforehand, one fused
-// kernel per step, the clipping factor handed to it.
+// A loop optimised for speed only: batches prepared beforehand, one fused
+// kernel per step that also clips.
 StepLoop HandWritten() {
   struct State : Work {
     std::vector<at::Tensor> params = model->parameters(), grads{params.size()},
@@ -133,7 +133,7 @@ struct Rows : torch::data::datasets::Dataset<Rows> {
   at::Tensor x, y;
 };
 
-// With libtorch's own parts, as in its tutorials.
+// With libtorch's own loader and optimizer, as in its tutorials.
 StepLoop AsPeopleWriteIt() {
   auto work = std::make_shared<Work>();
   auto optimizer = std::make_shared<torch::optim::AdamW>(
@@ -162,7 +162,7 @@ StepLoop AsPeopleWriteIt() {
       }};
 }
 
-// Trainyard with its defaults: shuffled batches gathered as they are needed.
+// Trainyard with its defaults: shuffled batches, gathered when needed.
 StepLoop WithTrainer(const std::string& name, int no_op_callbacks) {
   struct State : Work {
     AdamW optimizer{*model, {.lr = kLr}};

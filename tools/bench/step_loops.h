@@ -1,5 +1,11 @@
-// The same training, the tiny network of tools/bench/README.md, by different
-// loops.
+// MakeStepLoops makes the loops of the benchmark `step`: the same training of a
+// tiny network (see tools/bench/README.md) by different programs.
+//
+//   const std::vector<trainyard::StepLoop> loops = trainyard::MakeStepLoops();
+//   …
+//   loops.at(static_cast<size_t>(only)).run(steps);
+//
+// Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_STEP_LOOPS_H_
 #define TRAINYARD_TOOLS_BENCH_STEP_LOOPS_H_
 
@@ -12,13 +18,13 @@ namespace trainyard {
 
 struct StepLoop {
   std::string name;
-  // Trains for this many steps from where it was.
+  // Trains for this many further steps.
   std::function<void(int64_t steps)> run;
 };
 
-// A fresh network and data for each loop. All train with AdamW, lr 1e-3 on a
-// cosine, and clip the gradient norm to 1, except the first, which only
-// computes gradients.
+// Each loop has its own network and data. All loops except the first train with
+// AdamW (lr 1e-3, cosine schedule) and clip the gradient norm to 1; the first
+// one only computes gradients.
 std::vector<StepLoop> MakeStepLoops();
 
 }  // namespace trainyard

@@ -1,9 +1,9 @@
-"""What all macros of trainyard.bzl share."""
+"""Shared by all macros of trainyard.bzl."""
 
-# C++20: libtorch's headers ask for it, and so do designated initialisers.
+# libtorch's headers and designated initialisers need C++20.
 COPTS = ["-std=c++20"]
 
-# Code that only tests run is not optimised: that costs more than half of its compilation.
+# Code that only tests run is not optimised: optimisation is more than half of the compile time.
 TEST_COPTS = [
     "-O0",
     "-U_FORTIFY_SOURCE",
@@ -17,10 +17,10 @@ def check_target(macro, name, kwargs, suffix = ""):
     """Fails on a name or an argument that the facade does not allow.
 
     Args:
-      macro: who asks, for the message.
+      macro: the calling macro, for the message.
       name: the target's name.
-      kwargs: what is passed on to the native rule.
-      suffix: how the name must end; by default, unlike a test or benchmark.
+      kwargs: attributes that are passed on to the native rule.
+      suffix: required end of the name; by default it must not be that of a test or benchmark.
     """
     if suffix and not name.endswith(suffix):
         fail("{}: the name must end in {}: {}".format(macro, suffix, name))
@@ -30,10 +30,10 @@ def check_target(macro, name, kwargs, suffix = ""):
         fail("{}: names are in snake_case: {}".format(macro, name))
     for key in ["copts", "linkstatic", "includes"]:
         if key in kwargs:
-            fail("{}({}): {} is the facade's business, see tools/build_rules/checks.bzl".format(macro, name, key))
+            fail("{}({}): {} is set by tools/build_rules/checks.bzl; remove it".format(macro, name, key))
 
 def _precompiled(deps):
-    """The precompiled header that serves files with these dependencies best."""
+    """The largest precompiled header that files with these dependencies can use."""
     if "@libtorch//:nn" in deps:
         return "nn"
     if "@libtorch//:torch" in deps:
@@ -41,11 +41,11 @@ def _precompiled(deps):
     return "plain"
 
 def compiled(deps, testonly = False):
-    """The attributes of every rule that compiles: options, dependencies, precompiled header.
+    """The attributes of a rule that compiles: options, dependencies, precompiled header.
 
     Args:
-      deps: what the target's files include.
-      testonly: whether the code is run by tests only.
+      deps: libraries that the target's files include.
+      testonly: whether only tests run the code.
 
     Returns:
       a dict of attributes.
@@ -62,3 +62,18 @@ def compiled(deps, testonly = False):
         }),
         "linkstatic": True,
     }
+
+def compiled_target(rule, name, srcs, deps, testonly, **kwargs):
+    """A target of a native rule, with the attributes of `compiled`.
+
+    Args:
+      rule: native.cc_library, native.cc_binary or native.cc_test.
+      name: the target's name.
+      srcs: its sources.
+      deps: libraries that its files include.
+      testonly: whether only tests run the code.
+      **kwargs: further attributes.
+    """
+    attributes = compiled(deps, testonly)
+    attributes.update(kwargs)
+    rule(name = name, srcs = srcs, testonly = testonly, **attributes)

@@ -1,4 +1,4 @@
-"""Precompiled headers as ordinary actions: cached, shared between clones, made anew when
+"""Precompiled headers as ordinary actions: cached, shared between clones, rebuilt when
 a header that went into them changes."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")

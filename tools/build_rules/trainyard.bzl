@@ -1,11 +1,11 @@
-"""The one file that BUILD files load: every C++ target passes through it.
+"""The only file that BUILD files load for C++: every C++ target is made here.
 
     load("//tools/build_rules:trainyard.bzl", "trainyard_cc_library", "trainyard_cc_test")
 
-One header, one library, one test, named for what it is; the test follows the library.
+One header, one library, one test, with the same name; the test follows the library.
 """
 
-load("//tools/build_rules:checks.bzl", "check_target", "compiled")
+load("//tools/build_rules:checks.bzl", "check_target", "compiled", "compiled_target")
 load("//tools/build_rules:distributed_test.bzl", _distributed_test = "distributed_test")
 
 # Tests of several ranks: see distributed_test.bzl.
@@ -15,10 +15,10 @@ def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], testonly = False
     """A C++ library: `name`, with `name.h` among its headers.
 
     Args:
-      name: what it is; the header is named for it.
+      name: the target's name; its header is <name>.h.
       hdrs: its headers.
       srcs: its sources.
-      deps: what its headers and sources include.
+      deps: libraries that its headers and sources include.
       testonly: whether only tests use it.
       **kwargs: passed on to cc_library.
     """
@@ -26,16 +26,11 @@ def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], testonly = False
     if name + ".h" not in hdrs:
         fail("trainyard_cc_library: {n} needs the header {n}.h".format(n = name))
 
-    # A target without sources compiles nothing: it needs no precompiled header.
-    attributes = compiled(deps, testonly) if srcs else {"deps": deps}
-    attributes.update(kwargs)
-    native.cc_library(
-        name = name,
-        hdrs = hdrs,
-        srcs = srcs,
-        testonly = testonly,
-        **attributes
-    )
+    if srcs:
+        compiled_target(native.cc_library, name, srcs, deps, testonly, hdrs = hdrs, **kwargs)
+    else:
+        # Compiles nothing, so it needs no precompiled header.
+        native.cc_library(name = name, hdrs = hdrs, deps = deps, testonly = testonly, **kwargs)
 
 def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
     """A GoogleTest program: `name`, with its main linked in.
@@ -43,66 +38,47 @@ def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
     Args:
       name: ends in _test.
       srcs: its sources.
-      deps: what it includes, without GoogleTest.
+      deps: libraries that it includes, without GoogleTest.
       size: Bazel's test size.
       **kwargs: passed on to cc_test.
     """
     check_target("trainyard_cc_test", name, kwargs, "_test")
-    attributes = compiled(deps + ["@com_google_googletest//:gtest_main"], testonly = True)
-    attributes.update(kwargs)
-    native.cc_test(
-        name = name,
-        srcs = srcs,
-        size = size,
-        **attributes
-    )
+    deps = deps + ["@com_google_googletest//:gtest_main"]
+    compiled_target(native.cc_test, name, srcs, deps, testonly = True, size = size, **kwargs)
 
 def trainyard_cc_binary(name, srcs, deps = [], testonly = False, **kwargs):
-    """A thin program: flags, wiring, run, exit code.
+    """A program.
 
     Args:
-      name: what it is called.
+      name: the program's name.
       srcs: its sources.
-      deps: what it includes.
+      deps: libraries that it includes.
       testonly: whether only tests run it.
       **kwargs: passed on to cc_binary.
     """
     check_target("trainyard_cc_binary", name, kwargs)
-    attributes = compiled(deps, testonly)
-    attributes.update(kwargs)
-    native.cc_binary(
-        name = name,
-        srcs = srcs,
-        testonly = testonly,
-        **attributes
-    )
+    compiled_target(native.cc_binary, name, srcs, deps, testonly, **kwargs)
 
 def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
-    """A Google Benchmark program, and a test that keeps it alive.
+    """A Google Benchmark program, and a test that runs it once.
 
-    Makes `name`, run by hand with `tools/bazel run`, and `<name>_smoke_test`, which
-    runs every benchmark once and measures nothing.
+    Makes `name`, to run by hand with `tools/bazel run`, and `<name>_smoke_test`, which
+    runs every benchmark once without measuring.
 
     Args:
       name: ends in _benchmark.
       srcs: its sources.
-      deps: what it includes, without Google Benchmark.
+      deps: libraries that it includes, without Google Benchmark.
       args: arguments of both programs.
       **kwargs: passed on to cc_binary and cc_test.
     """
     check_target("trainyard_cc_benchmark", name, kwargs, "_benchmark")
 
-    # Compiled once for both, and optimised.
+    # Compiled once for both, with optimisation although only tests use it.
     code = name + "_code"
-    attributes = compiled(deps + ["@com_github_google_benchmark//:benchmark_main"])
-    native.cc_library(
-        name = code,
-        testonly = True,
-        srcs = srcs,
-        alwayslink = True,
-        tags = ["manual"],
-        **attributes
-    )
+    deps = deps + ["@com_github_google_benchmark//:benchmark_main"]
+    attributes = dict(compiled(deps), alwayslink = True, tags = ["manual"])
+    native.cc_library(name = code, srcs = srcs, testonly = True, **attributes)
     native.cc_binary(
         name = name,
         testonly = True,

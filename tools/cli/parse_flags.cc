@@ -13,9 +13,7 @@ void ParseFlags(int argc, char** argv, const char* usage) {
   absl::SetProgramUsageMessage(usage);
   const std::vector<char*> rest = absl::ParseCommandLine(argc, argv);
   if (rest.size() < 2) return;
-  std::fprintf(stderr,
-               "error: \"%s\" is not a flag; --help lists those there are\n",
-               rest[1]);
+  std::fprintf(stderr, "error: \"%s\" is not a flag; see --help\n", rest[1]);
   std::exit(EXIT_FAILURE);
 }
 

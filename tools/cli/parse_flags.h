@@ -1,5 +1,10 @@
-// The first line of every example's main: sets what --help says, reads the
-// flags, and ends the program with one line for anything that is not a flag.
+// ParseFlags reads the absl flags of a program and sets the text of --help. It
+// ends the program with one line on standard error if an argument is not a
+// flag.
+//
+//   trainyard::ParseFlags(argc, argv, "compares the throughput of loaders");
+//
+// Call it first in main, before other threads start.
 #ifndef TRAINYARD_TOOLS_CLI_PARSE_FLAGS_H_
 #define TRAINYARD_TOOLS_CLI_PARSE_FLAGS_H_
 

@@ -1,11 +1,11 @@
-// A small transformer learns to write like the licences that every Debian
-// machine has:
+// Trains a small transformer on the text of the licences that are on every
+// Debian machine:
 //
 //   tools/bazel run //tools/examples:char_lm
 //
-// Paragraphs have different lengths, so batches have different numbers of
-// characters: the loss is weighted by characters, and a window of several
-// batches has exactly the gradient of one large batch.
+// Paragraphs differ in length, so batches differ in their number of characters.
+// The loss is weighted by characters, so that a window of several batches has
+// exactly the gradient of one large batch.
 #include <ATen/Context.h>
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
@@ -26,16 +26,16 @@
 #include "trainer/trainer.h"
 
 ABSL_FLAG(std::string, text, "/usr/share/common-licenses",
-          "File, or folder of files, to learn from.");
-ABSL_FLAG(int64_t, epochs, 12, "Passes over the text; ten seconds each.");
-ABSL_FLAG(int64_t, max_updates, 0,
-          "Ends the run after this many updates, if that comes first. 0: no "
-          "limit.");
-ABSL_FLAG(int64_t, length, 160, "Characters of a paragraph; the rest is cut.");
+          "File, or folder of files, to train on.");
+ABSL_FLAG(int64_t, epochs, 12,
+          "Number of passes over the text; each takes ten seconds.");
+ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
+ABSL_FLAG(int64_t, length, 160,
+          "Maximum number of characters per paragraph; longer ones are split.");
 ABSL_FLAG(int64_t, batch_size, 8, "Paragraphs per batch.");
 ABSL_FLAG(int64_t, grad_accum_steps, 2, "Batches per update.");
-ABSL_FLAG(double, lr, 3e-3, "Highest learning rate.");
-ABSL_FLAG(uint64_t, seed, 1, "Decides weights and order.");
+ABSL_FLAG(double, lr, 3e-3, "Peak learning rate.");
+ABSL_FLAG(uint64_t, seed, 1, "Seed of weights and order.");
 
 namespace {
 
@@ -44,8 +44,9 @@ using namespace trainyard;  // NOLINT: an example, in a program of its own
 int Run() {
   const int64_t length = absl::GetFlag(FLAGS_length);
   const CharText text = ReadCharText(absl::GetFlag(FLAGS_text), length);
-  absl::PrintF("%d paragraphs to learn from, %d to test, %d characters\n",
-               text.train.size(0), text.test.size(0), text.alphabet.size());
+  absl::PrintF(
+      "%d paragraphs to train on, %d to test, %d different characters\n",
+      text.train.size(0), text.test.size(0), text.alphabet.size());
   at::manual_seed(absl::GetFlag(FLAGS_seed));
   CharTransformer model(CharTransformerOptions{.vocabulary = text.vocabulary(),
                                                .length = length});
@@ -76,7 +77,7 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trainyard::ParseFlags(argc, argv,
-                        "trains a small transformer to write characters");
+  trainyard::ParseFlags(
+      argc, argv, "trains a small transformer on text, character by character");
   return Main(Run);
 }

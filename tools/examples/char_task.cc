@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-// `reduction`: of at::Reduction.
+// `reduction` is a value of at::Reduction.
 at::Tensor LossOf(const at::Tensor& logits, const at::Tensor& target,
                   int64_t reduction) {
   return at::cross_entropy_loss(logits.flatten(0, 1), target.flatten(),

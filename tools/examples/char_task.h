@@ -1,8 +1,9 @@
-// What a CharTransformer learns from paragraphs, and what it then writes.
+// CharTask trains a CharTransformer to predict the next character of
+// paragraphs. Perplexity evaluates it, and Written samples text from it.
 //
 //   Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
 //   …
-//   std::cout << Written(model, text, 159);
+//   absl::PrintF("it writes: %s\n", Written(model, text, length - 1));
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_CHAR_TASK_H_
@@ -25,7 +26,8 @@ struct Paragraphs {
   auto tensors() { return std::tie(numbers); }
 };
 
-// The loss is weighted by characters. Evaluation has the metric "perplexity".
+// The loss is weighted by the number of characters. Evaluation has the metric
+// "perplexity".
 class CharTask final : public TaskOf<Paragraphs> {
  public:
   explicit CharTask(CharTransformer model);
@@ -38,10 +40,10 @@ class CharTask final : public TaskOf<Paragraphs> {
   CharTransformer model_;
 };
 
-// Of the paragraphs, rows as CharText has them.
+// The perplexity of paragraphs, given as rows of a CharText.
 double Perplexity(CharTransformer& model, const at::Tensor& rows);
 
-// What the model writes after nothing: at most `length` characters.
+// Text that the model generates without a prompt: at most `length` characters.
 std::string Written(CharTransformer& model, const CharText& text,
                     int64_t length);
 

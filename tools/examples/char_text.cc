@@ -34,7 +34,8 @@ std::vector<fs::path> FilesOf(const std::string& path) {
   return files;
 }
 
-// Between empty lines; lines joined, and runs of blanks made one.
+// Paragraphs are separated by empty lines; their lines are joined, and blanks
+// collapsed.
 std::vector<std::string> Paragraphs(const std::string& text, size_t length) {
   std::vector<std::string> paragraphs(1);
   bool line_is_empty = true;
@@ -49,7 +50,7 @@ std::vector<std::string> Paragraphs(const std::string& text, size_t length) {
       last += c;
       line_is_empty = false;
     }
-    // A blank fills it up, too.
+    // A blank at the limit belongs to the paragraph.
     if (paragraphs.back().size() == length) paragraphs.emplace_back();
   }
   std::erase_if(paragraphs,
@@ -62,7 +63,7 @@ at::Tensor Numbered(const std::vector<std::string>& paragraphs,
   const auto rows = static_cast<int64_t>(paragraphs.size());
   at::Tensor numbers = at::full({rows, length + 1}, kPadding, at::kLong);
   for (int64_t row = 0; row < rows; ++row) {
-    // The first place stays padding: the sign that a paragraph begins.
+    // The first number stays kPadding: it marks the start of a paragraph.
     int64_t* to = numbers.mutable_data_ptr<int64_t>() + row * (length + 1) + 1;
     for (const char c : paragraphs[row]) {
       *to++ = static_cast<int64_t>(alphabet.find(c)) + 1;

@@ -1,7 +1,7 @@
-// Text as a language model reads it: paragraphs of characters, each a row of
-// numbers, filled up with kPadding to the length of the longest allowed.
+// CharText is a text for a character-level language model: one row of numbers
+// per paragraph, padded with kPadding to the maximum length.
 //
-//   const CharText text = ReadCharText("/usr/share/common-licenses", 160);
+//   const CharText text = ReadCharText(absl::GetFlag(FLAGS_text), length);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_CHAR_TEXT_H_
@@ -15,14 +15,14 @@
 
 namespace trainyard {
 
-// Comes before and after each paragraph and in the rows' unused places.
+// Stands before and after each paragraph, and fills the rest of a row.
 inline constexpr int64_t kPadding = 0;
 
 struct CharText {
-  // The characters there are; number i + 1 is the i-th.
+  // The known characters; number i + 1 stands for the i-th.
   std::string alphabet;
-  // One row per paragraph, `length` + 1 wide: a row without its last number is
-  // an input, without its first a target.
+  // One row of `length` + 1 numbers per paragraph. Without its last number a
+  // row is an input; without its first number it is the target.
   at::Tensor train, test;
 
   int64_t vocabulary() const {
@@ -31,14 +31,14 @@ struct CharText {
   std::string Decode(const std::vector<int64_t>& numbers) const;
 };
 
-// Of one file, or of all files of a folder in name order. Longer paragraphs are
-// cut; every tenth is kept for the test. Characters that are not in `alphabet`
-// are passed over; if it is empty, it is what the text has. Throws
-// c10::ValueError if there is nothing to read.
+// Reads one file, or all files of a folder in order of their names. Longer
+// paragraphs are split; every tenth paragraph goes to `test`. Characters that
+// are not in `alphabet` are skipped; if it is empty, the alphabet is taken from
+// the text. Throws c10::ValueError if nothing can be read.
 CharText ReadCharText(const std::string& path, int64_t length,
                       const std::string& alphabet = "");
 
-// What stands on a keyboard: for models that read more than one text.
+// An alphabet for models that read more than one text.
 std::string PrintableAscii();
 
 }  // namespace trainyard

@@ -23,7 +23,7 @@ TEST(CharTextTest, ReadsParagraphsAndKeepsEveryTenth) {
   const CharText text = ReadCharText(path, 6);
   EXPECT_EQ(text.alphabet, " abcdefgh");
   EXPECT_EQ(text.vocabulary(), 10);
-  // The last one is longer than six and makes two.
+  // The last paragraph is longer than six and is split into two.
   EXPECT_EQ(text.train.sizes(), at::IntArrayRef({19, 7}));
   EXPECT_EQ(text.test.sizes(), at::IntArrayRef({2, 7}));
   EXPECT_EQ(text.Decode(RowOf(text.train, 0)), "ab cd ");
@@ -44,7 +44,7 @@ TEST(CharTextTest, CutsAtABlank) {
   EXPECT_EQ(text.Decode(RowOf(text.train, 2)), "klmno ");
 }
 
-TEST(CharTextTest, PassesOverWhatIsNotInTheAlphabet) {
+TEST(CharTextTest, SkipsCharactersThatAreNotInTheAlphabet) {
   const std::string path = ::testing::TempDir() + "/umlauts";
   std::ofstream file(path);
   for (int i = 0; i < 10; ++i) file << "gr\xc3\xb6\xc3\x9f" << "er\n\n";
@@ -54,7 +54,7 @@ TEST(CharTextTest, PassesOverWhatIsNotInTheAlphabet) {
   EXPECT_EQ(text.Decode(RowOf(text.test, 0)), "grer ");
 }
 
-TEST(CharTextTest, RefusesWhatHasNothingToRead) {
+TEST(CharTextTest, RejectsATextWithoutParagraphs) {
   EXPECT_THROW(ReadCharText("/not/there", 6), c10::ValueError);
   const std::string path = ::testing::TempDir() + "/short";
   std::ofstream(path) << "one\n\ntwo\n";

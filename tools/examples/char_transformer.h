@@ -1,5 +1,10 @@
-// A small transformer that predicts the next character, an ordinary torch::nn
-// module.
+// CharTransformer is a small transformer that predicts the next character; an
+// ordinary torch::nn module.
+//
+//   CharTransformer model(CharTransformerOptions{
+//       .vocabulary = text.vocabulary(), .length = length});
+//
+// Thread-compatible, as torch::nn modules are.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_CHAR_TRANSFORMER_H_
 #define TRAINYARD_TOOLS_EXAMPLES_CHAR_TRANSFORMER_H_
 
@@ -14,15 +19,16 @@
 namespace trainyard {
 
 struct CharTransformerOptions {
+  // Number of characters, including padding. REQUIRES: > 0.
   int64_t vocabulary = 0;
-  // The longest sequence.
+  // Maximum length of a sequence.
   int64_t length = 0;
   int64_t width = 96;
   int64_t heads = 4;
   int64_t layers = 3;
 };
 
-// Attention to what came before, then a perceptron, each added to its input.
+// Causal self-attention, then a perceptron, each with a residual connection.
 class CharBlockImpl : public torch::nn::Module {
  public:
   CharBlockImpl(int64_t width, int64_t heads);
@@ -38,7 +44,7 @@ TORCH_MODULE(CharBlock);
 class CharTransformerImpl : public torch::nn::Module {
  public:
   explicit CharTransformerImpl(const CharTransformerOptions& options);
-  // N x T numbers to N x T x vocabulary logits.
+  // From N x T numbers to N x T x vocabulary logits.
   torch::Tensor forward(const torch::Tensor& numbers);
 
  private:

@@ -9,7 +9,8 @@ namespace {
 namespace F = torch::nn::functional;
 
 torch::Tensor HalveAndActivate(const torch::Tensor& x) {
-  // Pooling before the activation does the same on a quarter of the elements.
+  // Pooling before the activation gives the same result on a quarter of the
+  // elements.
   return F::max_pool2d(x, F::MaxPool2dFuncOptions(2)).relu_();
 }
 

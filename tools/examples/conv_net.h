@@ -1,5 +1,10 @@
-// A small convolutional network for 28 x 28 images of ten classes: about
-// 215,000 parameters, an ordinary torch::nn module.
+// ConvNet is a small convolutional network for 28 x 28 images of ten classes,
+// with about 215,000 parameters; an ordinary torch::nn module.
+//
+//   ConvNet model;
+//   AdamW optimizer(*model, {.lr = 3e-3});
+//
+// Thread-compatible, as torch::nn modules are.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_CONV_NET_H_
 #define TRAINYARD_TOOLS_EXAMPLES_CONV_NET_H_
 
@@ -12,7 +17,7 @@ namespace trainyard {
 class ConvNetImpl : public torch::nn::Module {
  public:
   ConvNetImpl();
-  // N x 1 x 28 x 28 to N x 10.
+  // From N x 1 x 28 x 28 images to N x 10 logits.
   torch::Tensor forward(const torch::Tensor& images);
 
  private:

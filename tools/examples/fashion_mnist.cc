@@ -26,24 +26,21 @@
 
 ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
           "Folder of the four IDX files, gzipped or plain.");
-ABSL_FLAG(int64_t, epochs, 5, "Passes over the training images.");
+ABSL_FLAG(int64_t, epochs, 5, "Number of passes over the training images.");
 ABSL_FLAG(int64_t, batch_size, 128, "Images per batch.");
 ABSL_FLAG(double, lr, 3e-3,
-          "Highest learning rate: reached after a twentieth of the run, then "
-          "lowered along a cosine.");
+          "Peak learning rate, reached after a twentieth of the run; a cosine "
+          "schedule follows.");
 ABSL_FLAG(std::string, backend, "sp",
-          "How a step runs: sp (one process, one device), sp-amp (in half "
-          "precision where that is safe), ddp or ddp-amp (one of several "
-          "processes, as //tools/launch starts them).");
+          "sp (one process, one device), sp-amp (mixed precision), ddp or "
+          "ddp-amp (several processes, started by //tools/launch).");
 ABSL_FLAG(uint64_t, seed, 1,
-          "Decides initial weights, dropout and the order of images.");
-ABSL_FLAG(
-    int64_t, max_updates, 0,
-    "Ends the run after this many updates, if that comes first. 0: no limit.");
+          "Seed of initial weights, dropout and the order of images.");
+ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
-          "Folder, made if need be, for checkpoints, metrics and summary.json: "
-          "//tools/report shows it, and a run that was ended goes on from "
-          "there. Empty: nothing is kept.");
+          "Folder for checkpoints, metrics and summary.json; it is created if "
+          "needed. An interrupted run resumes from there, and //tools/report "
+          "shows it. Empty: nothing is written.");
 ABSL_FLAG(int64_t, checkpoint_every, 0,
           "Updates between two checkpoints. 0: one after each epoch.");
 ABSL_FLAG(bool, augment, false,
@@ -52,7 +49,7 @@ ABSL_FLAG(int64_t, workers, 0,
           "Threads that load batches in advance. They change no result; they "
           "pay with --augment, if a core is free.");
 ABSL_FLAG(std::string, summary_json, "",
-          "File for the run's final numbers. Empty: none.");
+          "File for the final values of the run. Empty: not written.");
 
 namespace {
 
@@ -67,8 +64,8 @@ trainyard::CheckpointOptions Checkpoints() {
   return options;
 }
 
-// A twentieth of the run to warm up, however long that is.
-std::unique_ptr<trainyard::Schedule> WarmUpAndFall(
+// Warms up for a twentieth of the run.
+std::unique_ptr<trainyard::Schedule> WarmUpAndDecay(
     const trainyard::RunLength& run) {
   const auto warmup = static_cast<double>(run.total_updates / 20);
   return trainyard::Cosine({.warmup = trainyard::Updates(warmup)})(run);
@@ -100,7 +97,7 @@ int main(int argc, char** argv) {
     trainer.Add(
         trainyard::On<trainyard::CheckpointLoaded>(
             [](const trainyard::CheckpointLoaded& e, trainyard::Control&) {
-              absl::PrintF("goes on from %s\n", e.path);
+              absl::PrintF("resumes from %s\n", e.path);
             }),
         {.filter = main_rank});
     const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
@@ -124,7 +121,7 @@ int main(int argc, char** argv) {
                        .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
                        .eval_per_device_batch_size = 1000,
                        .clip = trainyard::ClipNorm(1.0),
-                       .schedule = WarmUpAndFall,
+                       .schedule = WarmUpAndDecay,
                        .seed = absl::GetFlag(FLAGS_seed)});
     if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
     return trainyard::ExitCode(result.ending);

@@ -17,7 +17,7 @@
 namespace trainyard {
 namespace {
 
-// Of the training images, as shares of white.
+// Mean and standard deviation of the training images, where white is 1.
 constexpr double kMean = 0.2860;
 constexpr double kDeviation = 0.3530;
 
@@ -29,7 +29,7 @@ Example Normalise(Example bytes) {
           bytes.target};
 }
 
-// A file as it is distributed, or unpacked.
+// Reads a file as it is distributed (gzipped) or unpacked.
 std::string FindFile(const std::string& folder, const std::string& name) {
   const std::string packed = absl::StrCat(folder, "/", name, ".gz");
   const std::string plain = absl::StrCat(folder, "/", name);

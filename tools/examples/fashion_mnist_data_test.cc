@@ -26,7 +26,7 @@ std::string Copy(const std::string& name) {
   return folder;
 }
 
-TEST(LoadFashionMnistTest, GivesNormalisedImages) {
+TEST(LoadFashionMnistTest, ReturnsNormalisedImages) {
   const auto data = LoadFashionMnist(kFashionMnistFolder);
   ASSERT_TRUE(data.ok()) << data.status();
   EXPECT_EQ(data->train->size(), 60000);
@@ -60,7 +60,7 @@ TEST(LoadFashionMnistTest, NamesATruncatedFile) {
       HasSubstr("train-images-idx3-ubyte.gz: the gzip file is cut short"));
 }
 
-TEST(LoadFashionMnistTest, NoticesLabelsOfAnotherSet) {
+TEST(LoadFashionMnistTest, RejectsLabelsOfAnotherSet) {
   const std::string folder = Copy("mixed");
   std::filesystem::copy(folder + "/t10k-labels-idx1-ubyte.gz",
                         folder + "/train-labels-idx1-ubyte.gz",

@@ -1,10 +1,11 @@
-// Goes on from a network that Python trained to tell clothes apart, and teaches
-// it shoes, shirts and bags from ten images of each: a new head first, then one
-// stage after the other, with an average of the weights on the side.
+// Fine-tunes a network that Python trained on five classes of clothes to five
+// other classes, from ten images of each: first a new head, then one stage
+// after the other, with an average of the weights.
 //
 //   tools/bazel run //tools/examples:finetune
 //
-// tools/examples/finetune.py makes the network and judges what is exported.
+// tools/examples/finetune.py trains the network and evaluates the exported
+// file.
 #include <ATen/Context.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -37,22 +38,23 @@
 
 ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
           "Folder of Fashion-MNIST's four IDX files, gzipped or plain.");
-ABSL_FLAG(std::string, weights, "tools/examples/pretrained/clothes.safetensors",
-          "The network to go on from, as tools/examples/finetune.py pretrain "
-          "writes it. Empty: from random weights, all trained at once, to see "
-          "what it is good for.");
+ABSL_FLAG(
+    std::string, weights, "tools/examples/pretrained/clothes.safetensors",
+    "The pretrained network, as tools/examples/finetune.py pretrain writes "
+    "it. Empty: train everything from random weights, for comparison.");
 ABSL_FLAG(bool, keep_head, false,
-          "Goes on with the classes the network knows, and with its head, "
-          "instead of new ones.");
-ABSL_FLAG(int64_t, images_per_class, 10, "Images to learn from.");
+          "Keep the head and the classes of the pretrained network.");
+ABSL_FLAG(int64_t, images_per_class, 10,
+          "Number of training images per class.");
 ABSL_FLAG(int64_t, epochs, 12,
-          "Passes over these images. A stage is unfrozen after each quarter. "
-          "0: the network is only evaluated and exported.");
-ABSL_FLAG(double, lr, 3e-3, "Learning rate of the head; stages have a fifth.");
+          "Number of passes over these images. A stage is unfrozen after each "
+          "quarter. 0: only evaluate and export.");
+ABSL_FLAG(double, lr, 3e-3,
+          "Learning rate of the head; the stages get a fifth.");
 ABSL_FLAG(std::string, export, "",
           "Safetensors file for the averaged weights, with Python's names. "
-          "Empty: none.");
-ABSL_FLAG(uint64_t, seed, 1, "Decides the head and the order of images.");
+          "Empty: not written.");
+ABSL_FLAG(uint64_t, seed, 1, "Seed of the head and the order of images.");
 
 namespace {
 
@@ -60,8 +62,8 @@ using namespace trainyard;  // NOLINT: an example, in a program of its own
 
 constexpr int64_t kClasses = 5;
 
-// Images of the classes from `first` on, numbered from 0; at most so many of
-// each.
+// Images of five classes, from `first` on, relabelled from 0; at most
+// `per_class` of each.
 Example FiveClasses(const DatasetPtr& data, int64_t first,
                     std::optional<int64_t> per_class) {
   const Example all = data->Gather(at::arange(data->size())).As<Example>();
@@ -84,7 +86,7 @@ void Evaluate(Trainer& trainer, Ema& ema, const DatasetPtr& test) {
                test->size(), accuracy);
 }
 
-// A stage more after each quarter of the epochs, from the head down.
+// Unfreezes one more stage after each quarter of the epochs, from the top.
 std::vector<UnfreezeStep> Unfreezing(int64_t epochs, double lr) {
   std::vector<UnfreezeStep> steps;
   for (int64_t stage = 1; stage <= 3; ++stage) {
@@ -161,7 +163,7 @@ int Run() {
 
 int main(int argc, char** argv) {
   trainyard::ParseFlags(argc, argv,
-                        "fine-tunes a network that Python trained, and exports "
+                        "fine-tunes a network that Python trained and exports "
                         "it for Python");
   return Main(Run);
 }

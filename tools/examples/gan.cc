@@ -1,6 +1,6 @@
-// Two models with an optimizer each, updated in turn by one task: a generator
-// learns to place points on a circle, a discriminator to tell them from real
-// ones.
+// Two models with one optimizer each, updated in turn by one task: a generator
+// learns to place points on a circle, and a discriminator learns to tell them
+// from real ones.
 //
 //   tools/bazel run //tools/examples:gan -- --run_dir=/tmp/gan
 #include <ATen/Context.h>
@@ -31,11 +31,11 @@
 #include "trainer/optim/clip.h"
 #include "trainer/trainer.h"
 
-ABSL_FLAG(int64_t, epochs, 20, "Passes over the 8,192 points.");
-ABSL_FLAG(uint64_t, seed, 1, "Decides weights, noise and order.");
+ABSL_FLAG(int64_t, epochs, 20, "Number of passes over the 8,192 points.");
+ABSL_FLAG(uint64_t, seed, 1, "Seed of weights, noise and order.");
 ABSL_FLAG(std::string, run_dir, "",
-          "Folder, made if need be, for checkpoints and summary.json: a run "
-          "that was ended goes on from there.");
+          "Folder for checkpoints and summary.json; it is created if needed. A "
+          "run that was interrupted resumes from there.");
 
 namespace {
 
@@ -55,7 +55,7 @@ torch::nn::Sequential Mlp(int64_t in, int64_t out) {
       torch::nn::Linear(kHidden, out));
 }
 
-// The loss of calling all of these real, or all of them made up.
+// The loss of classifying all points as real, or all as generated.
 at::Tensor LossIf(bool real, const at::Tensor& logits) {
   return at::binary_cross_entropy_with_logits(
       logits, at::full(logits.sizes(), real ? 1.0 : 0.0, logits.options()));
@@ -80,11 +80,11 @@ class GanTask final : public TaskOf<PointBatch> {
     const at::Tensor g_loss = LossIf(true, discriminator_->forward(made));
     step.Backward(g_loss);
     step.Update(g_optimizer_, ClipNorm(1.0));
-    d_optimizer_.ZeroGrad();  // the generator's loss went through it too
+    d_optimizer_.ZeroGrad();  // the generator's loss has gradients there, too
     return {.loss = g_loss, .metrics = {{"d_loss", d_loss}}};
   }
 
-  // How far made-up points lie from the circle, on average.
+  // The mean distance of generated points from the circle.
   StepOutput EvalStep(const PointBatch& batch, StepContext&) override {
     const at::Tensor radius =
         Make(batch.points.size(0), batch.points).norm(2, 1);

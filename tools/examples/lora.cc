@@ -1,6 +1,6 @@
-// A small transformer learns to write licences, and is then adapted to another
-// text, C headers, by LoRA: its weights stay, and a few small matrices beside
-// them are trained, saved and merged.
+// Trains a small transformer on licences, then adapts it to another text (C
+// headers) by LoRA: the weights stay unchanged, and small matrices beside them
+// are trained, saved and merged.
 //
 //   tools/bazel run //tools/examples:lora
 #include "finetuning/lora/lora.h"
@@ -32,24 +32,26 @@
 #include "trainer/trainer.h"
 
 ABSL_FLAG(std::string, base_text, "/usr/share/common-licenses",
-          "File, or folder of files, that the model learns first.");
+          "File, or folder of files, that the base model is trained on.");
 ABSL_FLAG(std::string, new_text, "/usr/include/netinet",
-          "File, or folder of files, that it is adapted to.");
-ABSL_FLAG(std::string, folder, "/tmp/trainyard-lora",
-          "For the model (model.safetensors), which is only trained if it is "
-          "not there, and the adapters, as Python's peft has them.");
-ABSL_FLAG(int64_t, base_epochs, 6, "Passes over the first text.");
-ABSL_FLAG(int64_t, epochs, 6, "Passes over the new text.");
-ABSL_FLAG(int64_t, length, 160, "Characters of a paragraph; the rest is cut.");
-ABSL_FLAG(int64_t, rank, 8, "Of the adapters.");
-ABSL_FLAG(double, lr, 3e-3, "Highest learning rate.");
-ABSL_FLAG(uint64_t, seed, 1, "Decides weights and order.");
+          "File, or folder of files, that the model is adapted to.");
+ABSL_FLAG(
+    std::string, folder, "/tmp/trainyard-lora",
+    "Folder for the base model (model.safetensors), which is trained only "
+    "if it does not exist, and for the adapters in the format of peft.");
+ABSL_FLAG(int64_t, base_epochs, 6, "Number of passes over the base text.");
+ABSL_FLAG(int64_t, epochs, 6, "Number of passes over the new text.");
+ABSL_FLAG(int64_t, length, 160,
+          "Maximum number of characters per paragraph; longer ones are split.");
+ABSL_FLAG(int64_t, rank, 8, "Rank of the adapters.");
+ABSL_FLAG(double, lr, 3e-3, "Peak learning rate.");
+ABSL_FLAG(uint64_t, seed, 1, "Seed of weights and order.");
 
 namespace {
 
 using namespace trainyard;  // NOLINT: an example, in a program of its own
 
-// Whatever of the model requires a gradient: with LoRA, the adapters.
+// Trains the parameters that require gradients: with LoRA, the adapters.
 RunEnding Train(CharTransformer& model, const CharText& text, int64_t epochs) {
   AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
   const auto backend = MakeBackend("sp");
@@ -77,15 +79,15 @@ double Kilobytes(const std::string& path) {
   return static_cast<double>(std::filesystem::file_size(path)) / 1000;
 }
 
-// Learns the first text, unless that was done before.
+// Trains the base model, or loads it if it exists.
 RunEnding MakeBase(CharTransformer& model, const CharText& text,
                    const std::string& file) {
   if (std::filesystem::exists(file)) {
     OrThrow(WarmStart(file, *model).status());
-    absl::PrintF("goes on from %s\n", file);
+    absl::PrintF("starts from %s\n", file);
     return RunEnding::kFinished;
   }
-  absl::PrintF("learns %d paragraphs of %s\n", text.train.size(0),
+  absl::PrintF("trains on %d paragraphs of %s\n", text.train.size(0),
                absl::GetFlag(FLAGS_base_text));
   const RunEnding ending = Train(model, text, absl::GetFlag(FLAGS_base_epochs));
   if (ending == RunEnding::kFinished) OrThrow(ExportSafetensors(*model, file));
@@ -121,13 +123,13 @@ int Run() {
   std::optional<Lora> lora(std::in_place, *model, Options());
   const int64_t trained = CountOf(lora->Parameters());
   absl::PrintF(
-      "adapts to %d paragraphs of %s: trains %d parameters beside %d, %.1f "
-      "%%\n",
+      "adapts to %d paragraphs of %s: trains %d parameters; the model has %d "
+      "(%.1f %%)\n",
       other.train.size(0), absl::GetFlag(FLAGS_new_text), trained, all,
       100 * static_cast<double>(trained) / static_cast<double>(all));
   ending = Train(model, other, absl::GetFlag(FLAGS_epochs));
   if (ending != RunEnding::kFinished) return ExitCode(ending);
-  SaveAdapters(*lora, folder);
+  OrThrow(SaveAdapters(*lora, folder));
   const std::string adapters = folder + "/adapter_model.safetensors";
   absl::PrintF("%s has %.0f KB, the model %.0f KB\n", adapters,
                Kilobytes(adapters), Kilobytes(base_file));
@@ -141,8 +143,7 @@ int Run() {
   lora->Unmerge();
   lora.reset();
   absl::PrintF(
-      "perplexity of the first text: %.2f before, %.2f with the "
-      "adapters taken out\n",
+      "perplexity of the first text: %.2f before, %.2f without the adapters\n",
       first_before, Perplexity(model, first.test));
   return 0;
 }
@@ -151,6 +152,6 @@ int Run() {
 
 int main(int argc, char** argv) {
   trainyard::ParseFlags(
-      argc, argv, "adapts a small language model to another text by LoRA");
+      argc, argv, "adapts a small language model to another text with LoRA");
   return Main(Run);
 }

@@ -1,42 +1,23 @@
 #!/usr/bin/env bash
-# Adapts to a text of its own: the perplexity must fall, the base must come back, and mistakes have one line each.
-set -u
-
+# Adapts a language model from one real text to another: the perplexity must fall, and removing the adapters must
+# restore the base model.
 PROGRAM=$(realpath "$1")
-readonly PROGRAM
+source "$(dirname "$0")/test_helpers.sh"
 
-fail() {
-  echo "FAILED: $1" >&2
-  exit 1
-}
-
-# holds EXPRESSION VALUE...: of Python, where v is the list of values.
-holds() {
-  python3 -c 'import sys; v = [float(x) for x in sys.argv[2:]]; sys.exit(not eval(sys.argv[1]))' "$@"
-}
-
-cd "$TEST_TMPDIR" || exit 1
-for i in $(seq 200); do
-  printf 'The rain in Spain stays mainly in the plain, %d times.\n\n' "$i" >> first
-  printf '#define RAIN_%d (SPAIN(%d) & PLAIN)\n\n' "$i" "$i" >> other
-done
-flags=(--base_text=first --new_text=other --length=64 --base_epochs=2 --epochs=3 --folder=out)
-
-output=$("$PROGRAM" "${flags[@]}" 2>&1) || fail "ended with $?: $output"
-[[ $output =~ new\ text:\ ([0-9.]+)\ before,\ ([0-9.]+)\ adapted,\ ([0-9.]+)\ merged ]] || fail "said no perplexity: $output"
-holds "v[1] < v[0] / 3 and abs(v[2] - v[1]) < 0.02 * v[1]" "${BASH_REMATCH[@]:1:3}" || fail "it has not learnt: $output"
-[[ $output =~ first\ text:\ ([0-9.]+)\ before,\ ([0-9.]+)\ with ]] || fail "said nothing of the first text: $output"
-[[ ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]] || fail "the base has changed: $output"
+flags=(--base_text=/usr/share/common-licenses/GPL-3 --new_text=/usr/include/stdio.h --length=64 --base_epochs=2 --epochs=3 --folder=out)
+output=$("$PROGRAM" "${flags[@]}" 2>&1) || fail "exit code $?: $output"
+[[ $output =~ new\ text:\ ([0-9.]+)\ before,\ ([0-9.]+)\ adapted,\ ([0-9.]+)\ merged ]] || fail "no perplexity: $output"
+holds "v[1] < v[0] / 2 and abs(v[2] - v[1]) < 0.02 * v[1]" "${BASH_REMATCH[@]:1:3}" || fail "it has learnt too little: $output"
+[[ $output =~ first\ text:\ ([0-9.]+)\ before,\ ([0-9.]+)\ without ]] || fail "no perplexity of the first text: $output"
+[[ ${BASH_REMATCH[1]} == "${BASH_REMATCH[2]}" ]] || fail "the base model has changed: $output"
 [[ -s out/adapter_model.safetensors && -s out/adapter_config.json ]] || fail "no adapters were saved"
 
-# The base is there now, and is not trained again.
-output=$("$PROGRAM" "${flags[@]}" --epochs=2 2>&1) || fail "ended with $?: $output"
-[[ $output == *"goes on from out/model.safetensors"* ]] || fail "did not go on: $output"
+# The base model exists now and is not trained again.
+output=$("$PROGRAM" "${flags[@]}" --epochs=1 2>&1) || fail "exit code $?: $output"
+[[ $output == *"starts from out/model.safetensors"* ]] || fail "trained the base model again: $output"
 
-output=$("$PROGRAM" --new_text=/not/there 2>&1) && fail "adapted to nothing"
-[[ $output == *"cannot read /not/there"* && $output != *$'\n'* ]] || fail "said: $output"
-output=$("$PROGRAM" "${flags[@]}" --rank=0 2>&1) && fail "adapted with rank 0"
-[[ $output == *"rank is 0"* ]] || fail "said: $output"
-output=$("$PROGRAM" "${flags[@]}" --length=32 2>&1) && fail "took a model of another length"
-[[ $output == *"out/model.safetensors: the weights do not fit the model"*"places.weight"* ]] || fail "said: $output"
-echo "passed"
+expect_error "cannot read /not/there" "$PROGRAM" --new_text=/not/there
+output=$("$PROGRAM" "${flags[@]}" --rank=0 2>&1) && fail "accepted rank 0"
+[[ $output == *"rank is 0"* ]] || fail "printed: $output"
+output=$("$PROGRAM" "${flags[@]}" --length=32 2>&1) && fail "accepted a base model of another length"
+[[ $output == *"out/model.safetensors: the weights do not fit the model"*"places.weight"* ]] || fail "printed: $output"

@@ -1,4 +1,4 @@
-// A loop of one's own from single cars, without the trainer: a loader, a fused
+// A training loop without the trainer, from single libraries: a loader, a fused
 // optimizer with clipping, a schedule and an average of the weights.
 //
 //   tools/bazel run //tools/examples:own_loop
@@ -23,7 +23,7 @@
 
 ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
           "Folder of the four IDX files, gzipped or plain.");
-ABSL_FLAG(int64_t, updates, 400, "Length of the run.");
+ABSL_FLAG(int64_t, updates, 400, "Number of updates.");
 
 namespace {
 
@@ -91,8 +91,7 @@ int Run() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trainyard::ParseFlags(
-      argc, argv,
-      "trains on Fashion-MNIST in a loop of its own, without the trainer");
+  trainyard::ParseFlags(argc, argv,
+                        "trains on Fashion-MNIST without the trainer");
   return Main(Run);
 }

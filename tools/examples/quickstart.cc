@@ -1,4 +1,4 @@
-// The program of README.md, in one screen:
+// The program of README.md; its argument is another folder of data:
 //
 //   tools/bazel run //tools/examples:quickstart
 #include "backends/make_backend.h"
@@ -18,9 +18,10 @@
 
 using namespace trainyard;  // NOLINT: an example, in a program of its own
 
-int main() {
-  return Main([] {
-    const FashionMnist data = OrThrow(LoadFashionMnist(kFashionMnistFolder));
+int main(int argc, char** argv) {
+  return Main([&] {
+    const FashionMnist data =
+        OrThrow(LoadFashionMnist(argc > 1 ? argv[1] : kFashionMnistFolder));
     ConvNet model;  // an ordinary torch::nn module
     AdamW optimizer(*model, {.lr = 3e-3});
     const auto backend = MakeBackend("sp");

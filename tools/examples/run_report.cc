@@ -63,7 +63,7 @@ void Print(const RunSummary& summary, const RunResult& result) {
 void CheckWritable(const std::string& folder, const std::string& file) {
   if (access(folder.c_str(), W_OK) != 0)
     throw std::runtime_error(file +
-                             ": its folder is not there or not writable");
+                             ": its folder does not exist or is not writable");
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ RunReport::RunReport(RunReportOptions options) : options_(std::move(options)) {
     std::error_code error;
     std::filesystem::create_directories(options_.run_dir, error);
     if (error)
-      throw std::runtime_error(options_.run_dir +
-                               ": cannot be made a folder: " + error.message());
+      throw std::runtime_error(
+          options_.run_dir + ": cannot create the folder: " + error.message());
     CheckWritable(options_.run_dir, options_.run_dir + "/summary.json");
   }
   if (!options_.summary_json.empty()) {

@@ -1,5 +1,10 @@
-// What the examples leave behind: a summary on standard output, and as JSON
-// where asked.
+// RunReport prints the summary of an example's run, and writes it as JSON.
+//
+//   const RunReport report({.run_dir = run_dir});
+//   …
+//   report.Finish(trainer, optimizer, result);
+//
+// Thread-compatible.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_RUN_REPORT_H_
 #define TRAINYARD_TOOLS_EXAMPLES_RUN_REPORT_H_
 
@@ -11,16 +16,16 @@
 namespace trainyard {
 
 struct RunReportOptions {
-  // Folder that gets a summary.json. Empty: none.
+  // Folder for summary.json. Empty: not written.
   std::string run_dir;
-  // One more file with the same content. Empty: none.
+  // Another file for the same content. Empty: not written.
   std::string summary_json;
 };
 
 class RunReport {
  public:
-  // Makes the folder. Throws if that, or a file in it, is not possible: before
-  // the run rather than after it.
+  // Creates the folder. Throws std::runtime_error if the folder or the files
+  // cannot be written, so that the error comes before the run, not after it.
   explicit RunReport(RunReportOptions options);
 
   // Prints the summary and writes the files.

@@ -1,6 +1,12 @@
-// The network that tools/examples/finetune.py trains in Python, for 28 x 28
-// images: three stages of convolution, batch norm and pooling, and a head. An
-// ordinary torch::nn module with names of its own.
+// StageNet is the network that tools/examples/finetune.py trains in Python, for
+// 28 x 28 images: three stages of convolution, batch norm and pooling, and a
+// head. An ordinary torch::nn module, with names of its own.
+//
+//   StageNet model(kClasses);
+//   …
+//   WarmStartOptions options{.rename = StageNetFromPython()};
+//
+// Thread-compatible, as torch::nn modules are.
 #ifndef TRAINYARD_TOOLS_EXAMPLES_STAGE_NET_H_
 #define TRAINYARD_TOOLS_EXAMPLES_STAGE_NET_H_
 
@@ -16,7 +22,7 @@
 
 namespace trainyard {
 
-// Halves height and width.
+// Convolution, batch norm and pooling; halves height and width.
 class StageImpl : public torch::nn::Module {
  public:
   StageImpl(int64_t inputs, int64_t outputs);
@@ -31,7 +37,7 @@ TORCH_MODULE(Stage);
 class StageNetImpl : public torch::nn::Module {
  public:
   explicit StageNetImpl(int64_t classes);
-  // N x 1 x 28 x 28 to N x classes.
+  // From N x 1 x 28 x 28 images to N x classes logits.
   torch::Tensor forward(const torch::Tensor& images);
 
  private:
@@ -40,8 +46,8 @@ class StageNetImpl : public torch::nn::Module {
 };
 TORCH_MODULE(StageNet);
 
-// Python's stages are sequences, whose parts have numbers: "top.0.weight" is
-// "top.conv.weight" here.
+// In Python the stages are Sequentials, whose children have numbers: Python's
+// "top.0.weight" is "top.conv.weight" here.
 std::vector<RenameRule> StageNetFromPython();
 std::vector<RenameRule> StageNetToPython();
 

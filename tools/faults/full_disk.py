@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Disks that are full, limited, read-only or failing: what was saved stays, and the error says what it is.
+"""Saves to disks that are full, limited, read-only or failing: old checkpoints must stay valid, and the error must name the cause.
 
     python3 tools/faults/full_disk.py           (as root: also with file systems of its own)
 
 Each case starts from a folder with checkpoints of steps 1 and 2 and saves more: once by a program
-that ends at the first error, once by one that goes on without saving. Exit code 1 if a case fails.
+that ends at the first error, once by one that continues without saving. Exit code 1 if a case fails.
 """
 
 import os
@@ -49,7 +49,7 @@ class Cases:
                            else done.returncode == 1))
             self.total += 1
             self.bad += not passed
-            what = "goes on" if goes_on else "ends"
+            what = "continues" if goes_on else "ends"
             print(f"{'ok ' if passed else 'BAD'} {name}, {what}: {message or done.stderr or said}", flush=True)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Fuzzes the parsers of checkpoints and exported models with Debian's clang and libFuzzer, under ASan and UBSan.
 
-    apt-get install clang-14 libclang-rt-14-dev
+    apt-get install clang-19 libclang-rt-19-dev
     python3 tools/faults/fuzz.py --seconds=600 [manifest states …]
-    python3 tools/faults/fuzz.py --minimize        # what was found becomes the corpus that tests replay
+    python3 tools/faults/fuzz.py --minimize        # the inputs found become the corpus that tests replay
 
-Needs no Bazel: the parsers are free of libtorch, and few files. Exit code 1 if anything was found.
+Needs no Bazel: the parsers do not depend on libtorch. Exit code 1 if anything was found.
 """
 
 import argparse
@@ -22,13 +22,14 @@ PARSERS = ["exported_graph", "manifest", "safetensors_header", "shard_index", "s
 SOURCES = [
     "trainer/exported/graph.cc",
     "trainer/exported/model_text.cc",
+    "trainer/exported/step_text.cc",
     "trainer/state.cc",
+    "trainer/io/testing/memory_file_system.cc",
+    *(f"trainer/io/{name}.cc" for name in ["crc32c", "file_system", "input_file", "json_reader", "json_string", "output_file", "utf8"]),
     *(f"trainer/checkpoint/{name}.cc" for name in [
-        "crc32c", "input_file", "json_reader", "json_string", "safetensors_dtype", "safetensors_header",
-        "safetensors_layout", "utf8", "files/file_system", "files/memory_file_system", "files/output_file",
-        "folder/file_lock", "folder/retention", "folder/run_folder", "folder/step_names", "format/frame",
-        "format/checked_read", "format/manifest", "format/shard_index", "format/states", "format/step_reader", "format/step_writer",
-        "format/wire_count"]),
+        "safetensors/safetensors_dtype", "safetensors/safetensors_header", "safetensors/safetensors_layout", "folder/file_lock",
+        "folder/retention", "folder/run_folder", "folder/step_names", "format/frame", "format/checked_read", "format/manifest",
+        "format/shard_index", "format/states", "format/step_reader", "format/step_writer", "format/wire_count"]),
 ]
 PROTOS = ["trainer/checkpoint/format/manifest.proto", "trainer/checkpoint/format/states.proto"]
 FLAGS = ["-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
@@ -91,7 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parsers", nargs="*", default=PARSERS)
     parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--clang", default="clang++-14")
+    parser.add_argument("--clang", default="clang++-19")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/trainyard-fuzz"))
     parser.add_argument("--minimize", action="store_true")
     parser.add_argument("--most", type=int, default=60, help="files of a corpus that are kept")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ends a training program by SIGKILL at random moments, and starts it again.
+"""Kills a training program with SIGKILL at random moments, and starts it again.
 
     python3 tools/faults/kill_loop.py --trials=200
     python3 tools/faults/kill_loop.py --trials=200 --summary={run_dir}/summary.json \\
         --command="bazel-bin/tools/examples/fashion_mnist --run_dir={run_dir} --checkpoint_every=1 --max_updates=30"
 
-Each trial: a new folder; the program is killed after a random part of the time that it takes;
-everything that is then listed must be sound; the same command must end well, with the state that a
-run which was never stopped has. Exit code 1 if any trial fails.
+Each trial uses a new folder. The program is killed after a random part of its running time; all
+listed checkpoints must be valid; the same command must then succeed and end with the state of an
+uninterrupted run. Exit code 1 if any trial fails.
 """
 
 import random

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Trains on two hosts that are network namespaces of this machine, and takes the network away.
+"""Trains on two hosts (network namespaces of this machine) and cuts the network.
 
     sudo python3 tools/faults/network_cut.py --trials=5
 
-Both sides must say which rank is missing and end within the run's timeout, and three seconds more; from
-the cut on, no checkpoint may appear. Then the link is there again, and both launchers, started as
-before, must take the run up and end with the state of one that was never cut. Needs root and `ip`;
-says SKIPPED without them. Exit code 1 if any trial fails.
+Both sides must name the missing rank and end within the run's timeout plus three seconds; after the
+cut no checkpoint may appear. Then the link is restored, and both launchers, started again, must
+resume the run and end with the state of an uninterrupted one. Needs root and `ip`; prints SKIPPED
+without them. Exit code 1 if any trial fails.
 """
 
 import argparse

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Cuts the power, as far as a disk can tell: copies the image of a mounted ext4 file system while a
-program saves to it, mounts the copy, and looks for every checkpoint that was acknowledged.
+"""Simulates a power cut: copies the image of a mounted ext4 file system while a program saves to it,
+mounts the copy, and checks every checkpoint that was acknowledged.
 
     python3 tools/faults/power_cut.py --trials=100      (as root)
 
-What the kernel had not yet written is not in the copy. The program is stopped for the moment of the
-copy, which is made again until nothing has changed under it. Exit code 1 if an acknowledged checkpoint is gone
-or damaged, or if anything that is listed is not sound.
+Data that the kernel has not written yet is not in the copy. The program is stopped during the copy,
+which is repeated until the image did not change meanwhile. Exit code 1 if an acknowledged checkpoint
+is missing, or if any listed checkpoint is damaged.
 """
 
 import filecmp

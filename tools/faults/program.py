@@ -1,4 +1,4 @@
-"""The program under fault, and how its checkpoints are looked at: shared by the scripts here."""
+"""Starts the program under test and inspects its checkpoints; shared by the scripts here."""
 
 import argparse
 import pathlib

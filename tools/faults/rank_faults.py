@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does to one of several training processes what machines do, and counts what the run survives.
+"""Injects faults into one of several training processes and checks that the run recovers.
 
     python3 tools/faults/rank_faults.py kill --trials=100
     python3 tools/faults/rank_faults.py freeze --trials=10
@@ -11,9 +11,9 @@ freeze  SIGSTOP to a random rank; the launcher may wait 3 s for it
 throw   an exception in a callback of the last rank, after a random update
 late    two launchers, as on two hosts, one 10 s after the other
 
-After kill and freeze the launcher must name the rank, have all ranks gone within 5 s (and the 3 s),
-start them anew, and the run must end with the state of one that was never stopped. Exit code 1 if
-any trial fails. After throw all ranks must be gone within 5 s, and the rank and its message be named.
+After kill and freeze the launcher must name the rank, end all ranks within 5 s (plus the 3 s) and
+restart them, and the run must end with the state of an uninterrupted one. After throw all ranks must
+end within 5 s, and the launcher must print the rank and its message. Exit code 1 if any trial fails.
 """
 
 import argparse

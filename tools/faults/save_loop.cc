@@ -1,6 +1,7 @@
-// Trains nothing, deterministically, and saves all the time: what the fault
-// scripts of this folder kill. Goes on from --run_dir by itself; prints "saved
-// N" after each save that is acknowledged, and at the end "state_crc32c X".
+// Saves checkpoints continuously, with deterministic content and without
+// training; the fault scripts of this folder kill it. Resumes from --run_dir.
+// Prints "saved N" after each acknowledged save, and "state_crc32c X" at the
+// end.
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/rand.h>
@@ -16,20 +17,19 @@
 
 #include "trainer/checkpoint/async_writer.h"
 #include "trainer/checkpoint/parts/rng_state.h"
-#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/main.h"
+#include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 
 ABSL_FLAG(std::string, run_dir, "", "Folder of the checkpoints.");
-ABSL_FLAG(int64_t, steps, 20, "Steps in all.");
+ABSL_FLAG(int64_t, steps, 20, "Total number of steps.");
 ABSL_FLAG(int64_t, checkpoint_every, 1, "Steps between two saves.");
-ABSL_FLAG(int64_t, elements, 100'000, "Of each of four tensors.");
-ABSL_FLAG(int, keep_last, 2, "Checkpoints that stay.");
-ABSL_FLAG(bool, background, false, "Write beside training.");
-ABSL_FLAG(bool, go_on, false,
-          "A save that fails is told, and no reason to end.");
+ABSL_FLAG(int64_t, elements, 100'000, "Size of each of four tensors.");
+ABSL_FLAG(int, keep_last, 2, "Number of checkpoints to keep.");
+ABSL_FLAG(bool, background, false, "Save asynchronously.");
+ABSL_FLAG(bool, go_on, false, "Report a failed save and continue.");
 
 namespace trainyard {
 namespace {
@@ -73,7 +73,7 @@ class Loop {
   int64_t step_ = 0;
 };
 
-// At once: whoever reads it may end this process at any moment.
+// Flushed immediately: the reader may kill this process at any moment.
 void Say(const std::string& line) {
   std::puts(line.c_str());
   std::fflush(stdout);

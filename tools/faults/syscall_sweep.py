@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ends a program before every single system call of one save, by strace's injection.
+"""Kills a program before each system call of one save, with strace's fault injection.
 
     python3 tools/faults/syscall_sweep.py
     python3 tools/faults/syscall_sweep.py --error=EIO       # the call fails instead
 
-The folder has checkpoints of steps 1 and 2; the run under strace goes on from 2, saves 3 and removes
-1. After each run all that is listed must be sound, step 2 or 3 must be there, and 3 if it was
-acknowledged; then the program goes on alone to the state of a run that was never stopped. Every call
-of a kind that changes files is swept, from the first that concerns the run's folder to the last.
+The folder has checkpoints of steps 1 and 2. The run under strace resumes from 2, saves 3 and removes
+1. After each run all listed checkpoints must be valid, step 2 or 3 must exist, and step 3 if it was
+acknowledged; then the program must resume and end with the state of an uninterrupted run. The sweep
+covers every system call that changes files, from the first to the last in the run's folder.
 """
 
 import collections

@@ -1,7 +1,7 @@
-// Trains a small network with the trainer, on any backend, and saves after
-// every update: what the fault scripts of this folder do to several processes.
-// Goes on from --run_dir by itself; rank 0 prints "saved N" for each checkpoint
-// that was asked for, and at the end "state_crc32c X".
+// Trains a small network on any backend and saves after every update; the fault
+// scripts of this folder run it as several ranks. Resumes from --run_dir. Rank
+// 0 prints "saved N" for each requested checkpoint, and "state_crc32c X" at the
+// end.
 
 #include <ATen/Context.h>
 #include <ATen/ops/randn.h>
@@ -40,14 +40,14 @@
 #include "trainer/trainer.h"
 
 ABSL_FLAG(std::string, run_dir, "", "Folder of the checkpoints.");
-ABSL_FLAG(std::string, backend, "ddp", "Of one process or of several.");
-ABSL_FLAG(int64_t, updates, 60, "Updates in all.");
+ABSL_FLAG(std::string, backend, "ddp", "Name of the backend, see MakeBackend.");
+ABSL_FLAG(int64_t, updates, 60, "Total number of updates.");
 ABSL_FLAG(int64_t, checkpoint_every, 1, "Updates between two saves.");
-ABSL_FLAG(double, timeout, 60, "Seconds that a process waits for another one.");
+ABSL_FLAG(double, timeout, 60, "Seconds to wait for another rank.");
 ABSL_FLAG(bool, stream, false,
           "Reads the samples as a stream of unknown length, on a thread.");
 ABSL_FLAG(int64_t, throw_at, 0,
-          "The last rank throws after this update. 0: none does.");
+          "The last rank throws after this update. 0: no rank throws.");
 
 namespace trainyard {
 namespace {

@@ -7,10 +7,13 @@
     TEST_TMPDIR=/tmp/tuned bazel-bin/trainer/exported/exported_golden_test     # the folder must be there
     /tmp/golden/bin/python tools/golden/exported_models.py check /tmp/tuned
 
+    /tmp/golden/bin/python tools/golden/exported_models.py compile trainer/exported/testdata      # needs g++
+
 `write`: for each model NAME.safetensors, which export_model.py made, and NAME_golden.safetensors: inputs of another batch
 size than the exported one, outputs in both modes, gradients of sum(mean(output^2)), and the state after 20 updates of
 AdamW. `check`: what C++ trained and exported (NAME_state.safetensors) must load with load_state_dict(strict=True) into
-the original module, and compute there what it computed in C++ (NAME_outputs.safetensors).
+the original module, and compute there what it computed in C++ (NAME_outputs.safetensors). `compile`: NAME.pt2, the compiled steps
+of two of them, for any x86-64 processor with AVX2.
 """
 
 import pathlib
@@ -22,6 +25,7 @@ from torch import nn
 from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "convert"))
+from compile_step import compile_step  # noqa: E402
 from export_model import export_model  # noqa: E402
 
 
@@ -125,12 +129,15 @@ def models():
 
 
 def outputs_of(module, inputs):
+    """By name. transformers' outputs are dicts, too; what is None in them was not exported."""
     outputs = module(**inputs)
-    return outputs if isinstance(outputs, dict) else {"output": outputs}
+    if not isinstance(outputs, dict):
+        return {"output": outputs}
+    return {name: output for name, output in outputs.items() if isinstance(output, torch.Tensor)}
 
 
 def loss_of(outputs):
-    return sum(output.square().mean() for output in outputs.values())
+    return sum(output.square().mean() for output in outputs.values() if output.is_floating_point())
 
 
 def golden(module, inputs):
@@ -161,6 +168,15 @@ def write(folder):
         save_file(golden(module, inputs), "%s/%s_golden.safetensors" % (folder, name))
 
 
+def compile_steps(folder):
+    command = "python tools/golden/exported_models.py compile " + folder
+    torch.set_num_threads(1)
+    for name, module, _, inputs, _ in models():
+        if name in ("mlp", "conv"):
+            loss = {"mlp": "mse", "conv": "cross_entropy"}[name]
+            compile_step(module, inputs, None, loss, "%s/%s.pt2" % (folder, name), command, name == "mlp", "x86-64-v3")
+
+
 def check(folder):
     for name, module, _, inputs, _ in models():
         module.load_state_dict(load_file("%s/%s_state.safetensors" % (folder, name)), strict=True)
@@ -175,4 +191,4 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    {"write": write, "check": check}[sys.argv[1]](sys.argv[2])
+    {"write": write, "check": check, "compile": compile_steps}[sys.argv[1]](sys.argv[2])

@@ -1,22 +1,11 @@
-// Looks at checkpoints; see --help.
-
-#include <unistd.h>
-
-#include <cstdlib>
+// Lists, shows, verifies and compares checkpoints; see --help.
 #include <iostream>
-#include <string>
-#include <vector>
 
+#include "tools/cli/tool_main.h"
 #include "tools/inspect/checkpoint_tool.h"
 
 int main(int argc, char** argv) {
-  // Bazel's `run` starts programs elsewhere: files named on the command line
-  // are where the user is.
-  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (user_folder != nullptr && chdir(user_folder) != 0) {
-    std::cerr << "checkpoint: cannot go to '" << user_folder << "'\n";
-    return 2;
-  }
-  return trainyard::RunCheckpointTool(
-      std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
+  return trainyard::ToolMain(argc, argv, [](const auto& arguments) {
+    return trainyard::RunCheckpointTool(arguments, std::cout, std::cerr);
+  });
 }

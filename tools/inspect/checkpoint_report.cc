@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "tools/inspect/tensor_statistics.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -26,7 +26,7 @@ std::string MetricsText(const std::map<std::string, double>& metrics) {
   return absl::StrJoin(parts, ", ");
 }
 
-// Long lists are of no use on a screen.
+// Shows the first values only.
 template <class T>
 std::string ListText(const std::vector<T>& values) {
   constexpr size_t kShown = 8;
@@ -57,8 +57,8 @@ struct ValueText {
   }
 };
 
-// All that is compared by its text: name -> text. Lists and tensors by all of
-// their values, not by what a person is shown of them.
+// Everything that is compared as text, by name. Lists and tensors include all
+// of their values, unlike the printed text.
 std::map<std::string, std::string> Texts(const Checkpoint& checkpoint) {
   std::map<std::string, std::string> texts;
   texts["step"] = absl::StrCat(checkpoint.step);
@@ -102,8 +102,8 @@ std::map<std::string, at::Tensor> TensorsByName(const Checkpoint& checkpoint) {
   return tensors;
 }
 
-// Walks two maps side by side; calls differ(key, one or null, other or null)
-// unless same(one, other). Returns whether it never did.
+// Calls differ(key, one or null, other or null) for each key whose values are
+// not same(one, other). Returns whether there is no such key.
 template <class Map, class Same, class Differ>
 bool Compare(const Map& one, const Map& other, Same same, Differ differ) {
   bool equal = true;

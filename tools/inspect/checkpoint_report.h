@@ -1,11 +1,11 @@
-// Checkpoints for people to read: a table of a run's, all of one, and what is
-// different between two.
+// Prints checkpoints as text: the checkpoints of a run as a table, the content
+// of one checkpoint, and the differences between two.
 //
-//   PrintSteps(steps, std::cout);
-//   const bool same = PrintDifferences(before, after, std::cout);
+//   PrintSteps(steps, out);
+//   const bool same = PrintDifferences(before, after, out);
 //
-// Names come from files of strangers, and are shown harmless to terminals.
-// Thread-safe, but for the streams.
+// Names are quoted, so that a file from elsewhere cannot send control
+// characters to the terminal. Thread-safe for different streams.
 #ifndef TRAINYARD_TOOLS_INSPECT_CHECKPOINT_REPORT_H_
 #define TRAINYARD_TOOLS_INSPECT_CHECKPOINT_REPORT_H_
 
@@ -19,10 +19,10 @@ namespace trainyard {
 
 void PrintSteps(const std::vector<StepInfo>& steps, std::ostream& out);
 
-// Counters, settings, metrics, parts, and each tensor with its statistics.
+// Prints counters, settings, metrics, parts, and statistics of each tensor.
 void PrintCheckpoint(const Checkpoint& checkpoint, std::ostream& out);
 
-// Returns whether there are none.
+// Returns true, and prints nothing, if the checkpoints are equal bit for bit.
 bool PrintDifferences(const Checkpoint& one, const Checkpoint& other,
                       std::ostream& out);
 

@@ -23,21 +23,21 @@ namespace trainyard {
 namespace {
 
 constexpr char kUsage[] =
-    R"(Looks at checkpoints. RUN is a run's folder, CKPT one checkpoint's folder
-(run/step-0000000100) or a run's folder, of which the newest is meant.
+    R"(Inspects checkpoints. RUN is the folder of a run. CKPT is the folder of one
+checkpoint (run/step-0000000100) or of a run, which stands for its newest one.
 
-  checkpoint list RUN
-  checkpoint show CKPT              counters, settings, parts, tensors
+  checkpoint list RUN               prints a table of the checkpoints
+  checkpoint show CKPT              prints counters, settings, parts, tensors
   checkpoint verify RUN|CKPT        reads every byte; exit code 1 if damaged
-  checkpoint diff CKPT CKPT         exit code 1 if anything is different
-  checkpoint export CKPT FOLDER     plain safetensors that any program reads
-      --group=model                 which tensors
-      --max_shard_bytes=5000000000  larger ones become several files and an index
-  checkpoint import FILES RUN       a safetensors file, an index of shards, or a
-      --group=model                 folder with either, as step 0 of a new run
+  checkpoint diff CKPT CKPT         prints differences; exit code 1 if any
+  checkpoint export CKPT FOLDER     writes tensors as plain safetensors
+      --group=model                 the group of tensors
+      --max_shard_bytes=5000000000  split into files of at most this size
+  checkpoint import FILES RUN       makes step 0 of a new run from a safetensors
+      --group=model                 file, an index, or a folder with either
 )";
 
-// Thrown for what a person did wrong: exit code 2.
+// Invalid arguments: exit code 2.
 class Usage : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
@@ -113,7 +113,7 @@ int Verify(Command& command) {
 int Diff(Command& command) {
   const bool same = PrintDifferences(LoadOne(command.paths[0]),
                                      LoadOne(command.paths[1]), command.out);
-  if (same) command.out << "the same, bit for bit\n";
+  if (same) command.out << "equal, bit for bit\n";
   return same ? 0 : 1;
 }
 
@@ -125,7 +125,7 @@ int Export(Command& command) {
   const Checkpoint checkpoint = LoadOne(command.paths[0]);
   const auto tensors = checkpoint.tensors.find(group);
   if (tensors == checkpoint.tensors.end()) {
-    throw Usage("the checkpoint has no tensors called '" + group + "'");
+    throw Usage("the checkpoint has no group of tensors '" + group + "'");
   }
   std::filesystem::create_directories(command.paths[1]);
   OrThrow(WriteShardedSafetensors(
@@ -179,7 +179,7 @@ int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
   if (words.empty()) throw Usage("no command is given; see --help");
   const auto action = Actions().find(words[0]);
   if (action == Actions().end()) {
-    throw Usage("'" + words[0] + "' is no command; see --help");
+    throw Usage("'" + words[0] + "' is not a command; see --help");
   }
   words.erase(words.begin());
   if (words.size() != action->second.paths) {
@@ -187,7 +187,7 @@ int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
                              " paths, not ", words.size()));
   }
   Command command{words, settings, out};
-  // Before anything is done: each command says what it takes.
+  // Rejects unknown settings before the command does anything.
   if (action->first == "export") command.settings.Has("max_shard_bytes");
   if (action->first == "export" || action->first == "import") {
     command.settings.Has("group");

@@ -1,9 +1,10 @@
-// What `checkpoint`, the program, does: lists, shows, verifies and compares
-// checkpoints, and moves weights in and out.
+// RunCheckpointTool is the program `checkpoint` without its main: it lists,
+// shows, verifies and compares checkpoints, and exports and imports weights.
+// See its --help.
 //
-//   return RunCheckpointTool({"verify", "run"}, std::cout, std::cerr);
+//   const int code = RunCheckpointTool({"verify", run}, out, err);
 //
-// Thread-safe, but for the streams.
+// Thread-safe for different streams.
 #ifndef TRAINYARD_TOOLS_INSPECT_CHECKPOINT_TOOL_H_
 #define TRAINYARD_TOOLS_INSPECT_CHECKPOINT_TOOL_H_
 
@@ -13,8 +14,8 @@
 
 namespace trainyard {
 
-// Returns the exit code: 0; 1 if something is damaged or different; 2 after one
-// line on `err` that says what is wrong with the question.
+// Returns the exit code: 0; 1 if a checkpoint is damaged or different, or
+// cannot be read; 2 after one line on `err` if the arguments are invalid.
 int RunCheckpointTool(const std::vector<std::string>& arguments,
                       std::ostream& out, std::ostream& err);
 

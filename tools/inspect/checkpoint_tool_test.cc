@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "tools/inspect/checkpoint_report.h"
+#include "tools/inspect/tensor_statistics.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
@@ -40,6 +42,31 @@ std::string SampleRun() {
   EXPECT_TRUE((*store)->Save(SampleCheckpoint(1)).ok());
   EXPECT_TRUE((*store)->Save(SampleCheckpoint(2)).ok());
   return folder;
+}
+
+TEST(CheckpointToolTest, HeaderExample) {
+  const std::string run = SampleRun();
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunCheckpointTool({"verify", run}, out, err);
+  EXPECT_EQ(code, 0) << err.str();
+}
+
+TEST(CheckpointReportTest, HeaderExample) {
+  const std::vector<StepInfo> steps = {{.step = 7, .epoch = 1, .path = "x"}};
+  const Checkpoint before = SampleCheckpoint(1), after = SampleCheckpoint(2);
+  std::ostringstream out;
+  PrintSteps(steps, out);
+  EXPECT_THAT(out.str(), HasSubstr("         7       1"));
+  const bool same = PrintDifferences(before, after, out);
+  EXPECT_FALSE(same);
+  EXPECT_TRUE(PrintDifferences(after, after, out));
+}
+
+TEST(TensorStatisticsTest, HeaderExample) {
+  const at::Tensor weight = at::full({2, 3}, 0.5);
+  const std::string text = DescribeTensor(weight);
+  EXPECT_EQ(text, "Float [2, 3] min 0.5 max 0.5 mean 0.5 deviation 0");
 }
 
 TEST(CheckpointToolTest, ListsAndVerifies) {
@@ -75,7 +102,7 @@ TEST(CheckpointToolTest, ShowsTensorsWithStatistics) {
 TEST(CheckpointToolTest, ComparesTwo) {
   const std::string run = SampleRun();
   const std::string one = run + "/step-0000000001";
-  EXPECT_EQ(RunTool({"diff", one, one}).out, "the same, bit for bit\n");
+  EXPECT_EQ(RunTool({"diff", one, one}).out, "equal, bit for bit\n");
   const Outcome diff = RunTool({"diff", one, run});
   EXPECT_EQ(diff.code, 1);
   EXPECT_THAT(diff.out,
@@ -85,7 +112,7 @@ TEST(CheckpointToolTest, ComparesTwo) {
                     HasSubstr("part \"part\", \"whole\": -99 | -98\n")));
 }
 
-TEST(CheckpointToolTest, WeightsGoOutAndComeIn) {
+TEST(CheckpointToolTest, ExportedWeightsCanBeImported) {
   const std::string run = SampleRun();
   const std::string folder = run + "/../out";
   ASSERT_EQ(RunTool({"export", run, folder, "--max_shard_bytes=40"}).code, 0);
@@ -99,15 +126,15 @@ TEST(CheckpointToolTest, WeightsGoOutAndComeIn) {
   Checkpoint expected;
   expected.tensors["model"] = SampleCheckpoint(2).tensors["model"];
   EXPECT_EQ(Describe((*store)->Latest()->checkpoint), Describe(expected));
-  // Whoever has begun to train there loses nothing.
+  // A run that has checkpoints is not overwritten.
   const Outcome again = RunTool({"import", folder, copy});
   EXPECT_EQ(again.code, 2);
   EXPECT_THAT(again.err, HasSubstr("has checkpoints already"));
 }
 
-TEST(CheckpointToolTest, SaysWhatIsWrongWithTheQuestion) {
+TEST(CheckpointToolTest, RejectsInvalidArguments) {
   EXPECT_EQ(RunTool({}).code, 2);
-  EXPECT_THAT(RunTool({"look", "x"}).err, HasSubstr("'look' is no command"));
+  EXPECT_THAT(RunTool({"look", "x"}).err, HasSubstr("'look' is not a command"));
   EXPECT_THAT(RunTool({"diff", "x"}).err, HasSubstr("takes 2 paths, not 1"));
   EXPECT_THAT(RunTool({"list", "/no/where"}).err,
               HasSubstr("/no/where: there is no such folder"));

@@ -30,7 +30,7 @@ namespace {
 
 constexpr Duration kNone{};
 
-// One of a few words.
+// Reads a setting that has one of a few values.
 template <typename Enum>
 Enum Choice(Settings& s, const std::string& name,
             std::initializer_list<std::pair<const char*, Enum>> choices) {
@@ -61,8 +61,7 @@ OneCycleOptions OneCycleFrom(Settings& s) {
 
 struct Entry {
   const char* name;
-  // For people, warm-up left out; a star marks what is given in updates or
-  // epochs.
+  // For --help, without warm-up. A star marks a setting in updates or epochs.
   const char* settings;
   bool own_warmup;
   ScheduleFactory (*make)(Settings& s);

@@ -97,8 +97,9 @@ TEST(NamedScheduleTest, ErrorsSayWhatIsWanted) {
   EXPECT_EQ(ScheduleError("one_cycle", {"--shape=round"}),
             "--shape is 'round', want one of cosine, linear");
   EXPECT_EQ(ScheduleError("step", {"--every_epochs=1", "--min_ratio=0.1"}),
-            "--min_ratio is not a setting of step, which takes --every_epochs "
-            "--every_updates --gamma --warmup_epochs --warmup_updates");
+            "--min_ratio is not a setting of step; did you mean --gamma? It "
+            "takes --every_epochs --every_updates --gamma --warmup_epochs "
+            "--warmup_updates");
   EXPECT_EQ(ScheduleError("cosine", {"--warmup_epochs=11"}),
             "Cosine: warmup is 11 epochs (110 updates), longer than the run of "
             "100 updates");

@@ -1,23 +1,14 @@
-// Shows a schedule before anybody trains with it; see --help.
-
+// Shows the values of a schedule before you train with it; see --help.
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
-#include <string>
-#include <vector>
 
+#include "tools/cli/tool_main.h"
 #include "tools/inspect/schedule_tool.h"
 
 int main(int argc, char** argv) {
-  // Bazel's `run` starts programs elsewhere: files named on the command line
-  // are where the user is.
-  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (user_folder != nullptr && chdir(user_folder) != 0) {
-    std::cerr << "schedule: cannot go to '" << user_folder << "'\n";
-    return 1;
-  }
-  return trainyard::RunScheduleTool(
-      std::vector<std::string>(argv + 1, argv + argc),
-      isatty(STDOUT_FILENO) == 1, std::cout, std::cerr);
+  return trainyard::ToolMain(argc, argv, [](const auto& arguments) {
+    return trainyard::RunScheduleTool(arguments, isatty(STDOUT_FILENO) == 1,
+                                      std::cout, std::cerr);
+  });
 }

@@ -1,10 +1,10 @@
-// What `schedule`, the program, does: shows the values of a schedule before
-// anybody trains with it.
+// RunScheduleTool is the program `schedule` without its main: it shows the
+// values of a schedule before you train with it. See its --help.
 //
-//   return RunScheduleTool({"--schedule=cosine", "--epochs=5"},
-//                          /*terminal=*/true, std::cout, std::cerr);
+//   const int code = RunScheduleTool({"--schedule=cosine", "--epochs=5"},
+//                                    /*terminal=*/true, out, err);
 //
-// Thread-safe, but for the streams.
+// Thread-safe for different streams.
 #ifndef TRAINYARD_TOOLS_INSPECT_SCHEDULE_TOOL_H_
 #define TRAINYARD_TOOLS_INSPECT_SCHEDULE_TOOL_H_
 
@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-// Returns the exit code: 0, or 1 after one line on `err` that says what is
-// wrong. With `terminal` the curve is drawn on `out` too.
+// Returns the exit code: 0, or 1 after one line on `err` that names the error.
+// `terminal`: `out` is a terminal, so draw a plot, too.
 int RunScheduleTool(const std::vector<std::string>& arguments, bool terminal,
                     std::ostream& out, std::ostream& err);
 

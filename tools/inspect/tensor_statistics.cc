@@ -3,24 +3,18 @@
 #include <ATen/ops/isfinite.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/str_join.h>
 #include <c10/util/Exception.h>
 
 #include <cstdint>
 #include <cstring>
 
+#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/state_crc32c.h"
 
 namespace trainyard {
 namespace {
 
-std::string KindOf(const at::Tensor& tensor) {
-  return absl::StrCat(c10::toString(tensor.scalar_type()), " [",
-                      absl::StrJoin(tensor.sizes(), ", "), "]");
-}
-
-// As numbers that can be counted with; undefined for types that cannot be
-// converted (F4 and the like).
+// The values as doubles; undefined for types that cannot be converted (F4).
 at::Tensor AsDoubles(const at::Tensor& tensor) {
   try {
     return (tensor.is_complex() ? tensor.abs() : tensor)

@@ -1,6 +1,7 @@
-// What a person wants to know of a tensor's values, in a line.
+// DescribeTensor prints a tensor's type, shape and statistics on one line.
 //
-//   DescribeTensor(weight);  // "Float [64, 3] min -0.1 max 0.1 mean 0.001 …"
+//   const std::string text = DescribeTensor(weight);
+//   // Float [64, 3] min -0.1 max 0.1 mean 0.001 deviation 0.05
 //
 // Thread-safe.
 #ifndef TRAINYARD_TOOLS_INSPECT_TENSOR_STATISTICS_H_
@@ -12,17 +13,17 @@
 
 namespace trainyard {
 
-// Type, shape, least, greatest, mean and deviation of its finite values, and
-// how many are not.
+// Type, shape, minimum, maximum, mean and standard deviation of the finite
+// values, and the number of values that are not finite.
 std::string DescribeTensor(const at::Tensor& tensor);
 
-// The greatest difference and how many elements differ, or the two shapes.
+// The largest difference and the number of different elements, or both shapes.
 std::string DescribeDifference(const at::Tensor& one, const at::Tensor& other);
 
-// Bit for bit, with type and shape.
+// Whether type, shape and all bits are equal.
 bool SameTensors(const at::Tensor& one, const at::Tensor& other);
 
-// Of type, shape and bytes, in hexadecimal digits.
+// CRC32C of type, shape and bytes, in hexadecimal.
 std::string TensorCrc(const at::Tensor& tensor);
 
 }  // namespace trainyard

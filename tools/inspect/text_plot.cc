@@ -8,12 +8,40 @@
 #include <string>
 #include <vector>
 
-#include "tools/inspect/line_plot.h"
-
 namespace trainyard {
+namespace {
 
-std::string ToText(const LinePlot& plot, int columns, int rows) {
-  const PlotRange range = RangeOf(plot.values);
+struct Range {
+  double low;
+  double high;
+};
+
+// The range of the values, extended to 0 if that is near: a decay to one per
+// cent should look like one. Never empty.
+Range RangeOf(const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  Range range{*low, *high};
+  if (range.low > 0 && range.low < 0.5 * range.high) range.low = 0;
+  if (range.low == range.high) {
+    const double room = range.low == 0 ? 1 : 0.1 * std::abs(range.low);
+    range = {range.low - room, range.high + room};
+  }
+  return range;
+}
+
+}  // namespace
+
+std::string PlotNumber(double value) {
+  char text[32];
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e9;
+  std::snprintf(text, sizeof(text), whole ? "%.0f" : "%.4g", value);
+  return text;
+}
+
+std::string ToText(const TextPlot& plot) {
+  const int columns = plot.columns;
+  const int rows = plot.rows;
+  const Range range = RangeOf(plot.values);
   const size_t count = plot.values.size();
   const auto row_of = [&](double value) {
     return static_cast<int>(std::lround((range.high - value) /

@@ -1,6 +1,6 @@
-// What the launcher itself says, on standard error.
+// Messages of the launcher itself, on standard error.
 //
-//   Announce("SIGTERM: the ranks have 30 s to end");
+//   Announce("a process does not end even when killed");
 //
 // Thread-safe.
 #ifndef TRAINYARD_TOOLS_LAUNCH_ANNOUNCE_H_
@@ -12,10 +12,10 @@
 
 namespace trainyard {
 
-// One line, with the launcher's name in front.
+// Prints one line that begins with "launch: ".
 void Announce(const std::string& line);
 
-// Why the group failed: the rank, how it ended and its last lines.
+// Prints why the group failed: the rank, how it ended and its last lines.
 void AnnounceFailure(int rank, const std::string& how,
                      const RankOutput& output);
 

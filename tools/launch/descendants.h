@@ -1,10 +1,11 @@
-// Descendants: the processes a process has started, and those they started.
+// Descendants are the processes that a process has started, and those that they
+// have started.
 //
-//   AdoptOrphans();           // once, before starting anything
-//   ...
-//   KillDescendants(seconds); // nobody is left, even what became a daemon
+//   AdoptOrphans();  // once, before a process is started
+//   …
+//   KillDescendants(kKillWait);  // also those that became daemons
 //
-// Linux only. Thread-compatible: for processes with one thread.
+// Linux only. For processes with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_DESCENDANTS_H_
 #define TRAINYARD_TOOLS_LAUNCH_DESCENDANTS_H_
 
@@ -15,14 +16,15 @@
 
 namespace trainyard {
 
-// From now on a descendant whose parent ends becomes a child of this process.
+// Makes descendants whose parent ends children of this process from now on.
 void AdoptOrphans();
 
-// The children of this process, dead ones too that nobody waited for.
+// Returns the children of this process, with ended ones that are not waited
+// for yet.
 std::vector<pid_t> Children();
 
-// SIGKILL to all descendants, and waits for them. False if some are still
-// there at the end of `wait` (in a system call that nothing interrupts).
+// Sends SIGKILL to all descendants and waits for them. Returns false if some
+// still run after `wait` (in a system call that cannot be interrupted).
 // REQUIRES: AdoptOrphans() was called.
 bool KillDescendants(std::chrono::duration<double> wait);
 

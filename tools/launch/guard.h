@@ -1,17 +1,16 @@
-// RunGuarded runs a function in a process of its own, so that whatever happens
-// to this process or to that one, no descendant is left behind:
+// RunGuarded runs a function in a child process and makes sure that no
+// descendant is left behind, even if this process or the child is killed.
 //
-//   return RunGuarded([](int alive) {
-//     …  // start things, watch `alive`
-//     return 0;
+//   return RunGuarded([&](int alive) {
+//     return AnnouncingErrors(
+//         [&] { return RunLauncher(options, program, alive); });
 //   });
 //
-// The function's process is in a session of its own, away from a terminal's
-// Ctrl-C and from a kill of this process's group. It gets a file descriptor
-// that reports end of file once this process has ended, even by SIGKILL; it
-// must then kill what it started and return. SIGINT, SIGTERM and SIGHUP of this
-// process are sent on to it. If it is itself killed, this process ends its
-// descendants.
+// The child has its own session: Ctrl-C in the terminal and a kill of this
+// process's group do not reach it. SIGINT, SIGTERM and SIGHUP are passed on to
+// it. `alive` reports end of file when this process has ended, also by SIGKILL;
+// the function must then kill what it started and return. If the child is
+// killed, this process kills its descendants.
 //
 // For programs with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_GUARD_H_
@@ -21,8 +20,8 @@
 
 namespace trainyard {
 
-// What the function returned, or 128 + the signal that ended its process.
-// Throws std::system_error if no process can be made.
+// Returns what `work` returned, or 128 + the signal that ended the child.
+// Throws std::system_error if the child cannot be started.
 int RunGuarded(const std::function<int(int alive)>& work);
 
 }  // namespace trainyard

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "backends/processes/listening_socket.h"
 #include "tools/launch/announce.h"
 #include "tools/launch/descendants.h"
-#include "tools/launch/listen_socket.h"
 #include "tools/launch/rank_environment.h"
 
 namespace trainyard {
@@ -42,7 +42,7 @@ HostRanks::HostRanks(const LaunchOptions& options, const std::string& program,
       start_(steady_clock::now()) {}
 
 void HostRanks::Start() {
-  std::optional<ListenSocket> store;
+  std::optional<ListeningSocket> store;
   if (options_.node_rank == 0) {
     store.emplace(options_.master_addr, options_.master_port);
   }
@@ -57,7 +57,8 @@ void HostRanks::Start() {
     if (restarts_ > 0) {
       rank.output->AddToLog("launch: restart " + std::to_string(restarts_));
     }
-    const int store_fd = rank.number == 0 && store ? store->fd() : -1;
+    const std::optional<int> store_fd =
+        rank.number == 0 && store ? std::optional(store->fd()) : std::nullopt;
     rank.process = std::make_unique<RankProcess>(RankProcessOptions{
         .program = program_,
         .arguments = options_.command,
@@ -65,7 +66,7 @@ void HostRanks::Start() {
             RankEnvironment(options_, local, port, store_fd, restarts_),
         .inherited_fd = store_fd});
   }
-  // The socket is rank 0's alone from here on: if it dies, nobody listens.
+  // From here on only rank 0 has the socket: if it dies, nobody listens.
 }
 
 GroupEnd HostRanks::Run() {

@@ -1,11 +1,11 @@
-// HostRanks starts all ranks of this host once and stays with them until the
-// last has ended: it prints what they print, passes signals on, and when one
-// fails ends the others.
+// HostRanks starts all ranks of this host once and runs until the last of them
+// has ended. It prints their output, passes signals on, and ends the other
+// ranks when one fails.
 //
-//   HostRanks ranks(options, program, signal_fd, alive_fd, restarts);
-//   const GroupEnd end = ranks.Run();
+//   const GroupEnd end =
+//       HostRanks(options, program, signals.fd(), alive, restarts).Run();
 //
-// Thread-compatible: for programs with one thread.
+// For programs with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_HOST_RANKS_H_
 #define TRAINYARD_TOOLS_LAUNCH_HOST_RANKS_H_
 
@@ -22,8 +22,8 @@
 namespace trainyard {
 
 struct GroupEnd {
-  // Every rank ended with 0, one failed, somebody asked for the end, or the
-  // guard has gone.
+  // All ranks ended with 0; one failed; a signal asked for the end; the process
+  // that guards this one has ended.
   enum class How { kFinished, kFailed, kCancelled, kAbandoned };
   How how = How::kFinished;
   int exit_code = 0;
@@ -31,17 +31,17 @@ struct GroupEnd {
 
 class HostRanks {
  public:
-  // What a rank ends with that was told to end and did so in order, as
-  // trainyard::ExitCode gives.
+  // The exit code of a rank that ended in order because of a signal, as
+  // trainyard::ExitCode gives it.
   static constexpr int kCancelledCode = 3;
 
-  // `signal_fd`: a signalfd of SIGCHLD and of the signals to pass on, all
-  // blocked. `alive_fd`: see RunGuarded. Both are borrowed.
+  // `signal_fd`: a signalfd of SIGCHLD and of the signals to pass on, which
+  // must be blocked. `alive_fd`: see RunGuarded. Both are borrowed.
   HostRanks(const LaunchOptions& options, const std::string& program,
             int signal_fd, int alive_fd, int restarts);
 
   // Throws std::runtime_error if the port is taken or the program cannot be
-  // run; then no rank is left.
+  // run; no rank runs then.
   GroupEnd Run();
 
  private:
@@ -51,7 +51,7 @@ class HostRanks {
     int number = 0;
     std::unique_ptr<RankProcess> process;
     std::unique_ptr<RankOutput> output;
-    // Of standard output and standard error: nothing more will come.
+    // Standard output and standard error were closed.
     bool closed[2] = {false, false};
     bool ended = false;
     std::optional<Time> stopped_at;

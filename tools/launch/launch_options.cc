@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,9 +19,8 @@ int Whole(Settings& settings, const char* name, int otherwise, int64_t least,
           int64_t most) {
   const int64_t value = settings.Integer(name, otherwise);
   if (value < least || value > most) {
-    throw std::invalid_argument(
-        "--" + std::string(name) + " is '" + std::to_string(value) +
-        "', want " + std::to_string(least) + " to " + std::to_string(most));
+    settings.Reject(name, std::to_string(value),
+                    std::to_string(least) + " to " + std::to_string(most));
   }
   return static_cast<int>(value);
 }
@@ -29,9 +29,7 @@ LaunchOptions::Seconds Wait(Settings& settings, const char* name,
                             LaunchOptions::Seconds otherwise) {
   const double value = settings.Number(name, otherwise.count());
   if (value < 0 || value > kLongestWait) {
-    throw std::invalid_argument("--" + std::string(name) + " is '" +
-                                settings.Text(name, "") +
-                                "', want 0 to 86400 seconds");
+    settings.Reject(name, settings.Text(name, ""), "0 to 86400 seconds");
   }
   return LaunchOptions::Seconds(value);
 }
@@ -51,16 +49,29 @@ void CheckHosts(Settings& settings, const LaunchOptions& options) {
   }
 }
 
+void CheckCommand(const LaunchOptions& options) {
+  if (options.help) return;
+  if (options.write_config.empty()) {
+    if (!options.command.empty()) return;
+    throw std::invalid_argument("no program is given; see --help");
+  }
+  if (options.command.empty()) return;
+  throw std::invalid_argument("--write_config is '" + options.write_config +
+                              "', which starts nothing: leave out '" +
+                              options.command.front() + "'");
+}
+
 }  // namespace
 
 LaunchOptions ParseLaunchOptions(const std::vector<std::string>& arguments) {
-  // Ours end where the program's name stands, or at a bare "--".
+  // The launcher's settings end at the program's name or at a bare "--".
   const auto end = std::find_if(
       arguments.begin(), arguments.end(),
       [](const std::string& a) { return a == "--" || a.rfind("--", 0) != 0; });
   const bool marked = end != arguments.end() && *end == "--";
 
   Settings settings(std::vector<std::string>(arguments.begin(), end));
+  if (settings.Has("config")) settings.AddFile(settings.Text("config", ""));
   LaunchOptions options;
   options.help = settings.Flag("help");
   options.command.assign(marked ? end + 1 : end, arguments.end());
@@ -80,12 +91,25 @@ LaunchOptions ParseLaunchOptions(const std::vector<std::string>& arguments) {
   options.stopped_timeout =
       Wait(settings, "stopped_timeout", options.stopped_timeout);
   options.log_dir = settings.Text("log_dir", options.log_dir);
-  CheckHosts(settings, options);
+  options.write_config = settings.Text("write_config", "");
   settings.CheckAllUsed("launch");
-  if (options.command.empty() && !options.help) {
-    throw std::invalid_argument("no program is given; see --help");
-  }
+  CheckHosts(settings, options);
+  CheckCommand(options);
   return options;
+}
+
+std::string LaunchConfig(const LaunchOptions& options) {
+  std::ostringstream text;
+  text << "nproc=" << options.nproc << "\nnnodes=" << options.nnodes
+       << "\nmaster_addr=" << options.master_addr
+       << "\nmaster_port=" << options.master_port
+       << "\nmax_restarts=" << options.max_restarts
+       << "\nbackoff=" << options.backoff.count()
+       << "\ngrace=" << options.grace.count()
+       << "\nfailure_grace=" << options.failure_grace.count()
+       << "\nstopped_timeout=" << options.stopped_timeout.count() << "\n";
+  if (!options.log_dir.empty()) text << "log_dir=" << options.log_dir << "\n";
+  return text.str();
 }
 
 std::string LaunchUsage() {
@@ -95,14 +119,18 @@ std::string LaunchUsage() {
 
   --nproc=N             ranks on this host (default 1)
   --log_dir=FOLDER      rank0.log, rank1.log, ... (default: a new folder)
-  --max_restarts=N      start all ranks anew after a failure (default 0)
+  --max_restarts=N      restart all ranks after a failure (default 0)
   --backoff=SECONDS     pause before the first restart, then doubled, up to
                         30 s (default 1)
-  --grace=SECONDS       from SIGTERM or SIGINT, which the ranks get too, until
-                        what is left is killed (default 30)
+  --grace=SECONDS       SIGTERM and SIGINT are passed on to the ranks, which are
+                        killed after this time (default 30)
   --failure_grace=SECONDS  the same for the others once a rank failed (default 3)
   --stopped_timeout=SECONDS  a rank stopped for so long has failed; 0: never
                         (default 30)
+  --config=FILE         settings from a file: a line nproc=2 for --nproc=2, and
+                        lines that begin with '#' are comments; settings of the
+                        command line win
+  --write_config=FILE   write such a file from the other settings; starts nothing
 
 Several hosts: one launcher on each, all with the same --nproc.
 

@@ -1,5 +1,5 @@
-// LaunchOptions says which program to start, how often, and what to do when
-// one of its processes fails.
+// LaunchOptions says which program to start, as how many ranks, and what to do
+// when one of them fails.
 //
 //   const LaunchOptions options = ParseLaunchOptions(
 //       {"--nproc=2", "--", "fashion_mnist", "--backend=ddp"});
@@ -19,26 +19,26 @@ struct LaunchOptions {
 
   // Ranks on this host. REQUIRES: >= 1.
   int nproc = 1;
-  // Hosts, each with its own launcher, and which of them this is.
+  // Hosts, each with its own launcher, and the number of this one.
   // REQUIRES: 0 <= node_rank < nnodes.
   int nnodes = 1;
   int node_rank = 0;
-  // Where rank 0 keeps the store. A port of 0 is any free one, which only one
-  // host can use.
+  // Where rank 0 serves the store. Port 0: any free one, for one host only.
   std::string master_addr = "127.0.0.1";
   int master_port = 0;
 
-  // How often all ranks are started anew after a failure, and the pause before
-  // the first restart; each further one doubles it, up to kLongestPause.
+  // How often all ranks are restarted after a failure, and the pause before
+  // the first restart. Each further restart doubles it, up to kLongestPause.
   int max_restarts = 0;
   Seconds backoff{1};
   static constexpr Seconds kLongestPause{30};
 
-  // From a passed-on SIGTERM or SIGINT until what is left is killed.
+  // The ranks get SIGTERM or SIGINT as the launcher does; after this time they
+  // are killed.
   Seconds grace{30};
-  // The same after one rank failed, when the others have nothing to save.
+  // The same for the other ranks once one has failed.
   Seconds failure_grace{3};
-  // A rank that is stopped (SIGSTOP) for so long has failed; 0: never.
+  // A rank that is stopped (SIGSTOP) for this long has failed; 0: never.
   Seconds stopped_timeout{30};
 
   // Folder of the log files, rank0.log and so on; empty: a new one.
@@ -46,16 +46,24 @@ struct LaunchOptions {
   // The program and its arguments.
   std::vector<std::string> command;
 
+  // Only print what --help prints.
   bool help = false;
+  // Only write the options to this file, as LaunchConfig gives them. Empty: no.
+  std::string write_config;
 
   int world_size() const { return nproc * nnodes; }
   int first_rank() const { return node_rank * nproc; }
 };
 
-// Throws std::invalid_argument, naming the setting and its value.
+// Reads the arguments, and the file of --config for what they leave out. Throws
+// std::invalid_argument with the setting and its value.
 LaunchOptions ParseLaunchOptions(const std::vector<std::string>& arguments);
 
-// What --help prints.
+// The options as the text of a file for --config, without those that belong to
+// one host or one launch: node_rank and the command.
+std::string LaunchConfig(const LaunchOptions& options);
+
+// The text of --help.
 std::string LaunchUsage();
 
 }  // namespace trainyard

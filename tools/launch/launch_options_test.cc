@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(LaunchOptionsTest, HeaderExample) {
   const LaunchOptions options =
@@ -21,14 +23,14 @@ TEST(LaunchOptionsTest, HeaderExample) {
   EXPECT_THAT(options.command, ElementsAre("fashion_mnist", "--backend=ddp"));
 }
 
-TEST(LaunchOptionsTest, TheProgramEndsOurSettingsAsTheTwoDashesDo) {
+TEST(LaunchOptionsTest, SettingsEndAtTheProgram) {
   const LaunchOptions options =
       ParseLaunchOptions({"--nproc=3", "a.out", "--nproc=9", "--", "x"});
   EXPECT_EQ(options.nproc, 3);
   EXPECT_THAT(options.command, ElementsAre("a.out", "--nproc=9", "--", "x"));
 }
 
-TEST(LaunchOptionsTest, RanksOfALaterHostFollowThoseOfTheFirst) {
+TEST(LaunchOptionsTest, NumbersRanksHostByHost) {
   const LaunchOptions options = ParseLaunchOptions(
       {"--nproc=4", "--nnodes=3", "--node_rank=2", "--master_addr=10.0.0.1",
        "--master_port=29500", "--max_restarts=5", "--grace=0.5", "p"});
@@ -39,6 +41,44 @@ TEST(LaunchOptionsTest, RanksOfALaterHostFollowThoseOfTheFirst) {
   EXPECT_EQ(options.grace.count(), 0.5);
 }
 
+std::string FileOf(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/launch.conf";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(LaunchOptionsTest, FlagsWinOverTheConfigFile) {
+  const std::string file = FileOf("# two ranks\nnproc=2\ngrace=1.5\n");
+  const LaunchOptions options =
+      ParseLaunchOptions({"--nproc=4", "--config=" + file, "p"});
+  EXPECT_EQ(options.nproc, 4);
+  EXPECT_EQ(options.grace.count(), 1.5);
+}
+
+TEST(LaunchOptionsTest, AWrittenConfigGivesTheSameOptions) {
+  const std::vector<std::string> flags = {
+      "--nproc=3",           "--nnodes=2",        "--master_addr=10.0.0.1",
+      "--master_port=29500", "--max_restarts=5",  "--backoff=0.25",
+      "--grace=7.5",         "--failure_grace=4", "--stopped_timeout=0",
+      "--log_dir=/tmp/l"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.push_back("--node_rank=1");
+    return more;
+  };
+  std::vector<std::string> given = with(flags);
+  given.push_back("--write_config=run.conf");
+  const LaunchOptions options = ParseLaunchOptions(given);
+  EXPECT_EQ(options.write_config, "run.conf");
+  const std::string text = LaunchConfig(options);
+  EXPECT_THAT(text, Not(HasSubstr("node_rank")));
+  const LaunchOptions read =
+      ParseLaunchOptions(with({"--config=" + FileOf(text), "--help"}));
+  EXPECT_EQ(LaunchConfig(read), text);
+  for (const std::string& flag : flags) {
+    EXPECT_THAT(text, HasSubstr(flag.substr(2) + "\n"));
+  }
+}
+
 struct Mistake {
   std::string name;
   std::vector<std::string> arguments;
@@ -47,7 +87,7 @@ struct Mistake {
 
 class LaunchOptionsMistakeTest : public ::testing::TestWithParam<Mistake> {};
 
-TEST_P(LaunchOptionsMistakeTest, IsNamed) {
+TEST_P(LaunchOptionsMistakeTest, ErrorNamesTheSetting) {
   try {
     ParseLaunchOptions(GetParam().arguments);
     FAIL() << "nothing was thrown";
@@ -72,6 +112,11 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--nnodes=2", "--node_rank=1", "--master_addr=a",
                  "--master_port=0", "p"},
                 "--master_port is '0'"},
+        Mistake{"Near", {"--nprocs=2", "p"}, "did you mean --nproc?"},
+        Mistake{"NoFile", {"--config=/no/file", "p"}, "cannot read /no/file"},
+        Mistake{"WriteAndStart",
+                {"--write_config=f", "p"},
+                "starts nothing: leave out 'p'"},
         Mistake{"Grace", {"--grace=-1", "p"}, "--grace is '-1'"}),
     [](const auto& test) { return test.param.name; });
 

@@ -2,10 +2,14 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,18 +31,31 @@ int AnnouncingErrors(const std::function<int()>& work) {
   }
 }
 
+void WriteConfig(const LaunchOptions& options) {
+  std::ofstream file(options.write_config);
+  file << LaunchConfig(options) << std::flush;
+  if (!file) {
+    throw std::runtime_error("cannot write " + options.write_config + ": " +
+                             std::strerror(errno));
+  }
+}
+
 int Run(const std::vector<std::string>& arguments) {
+  const ProgramFolders folders = ProgramFoldersOfThisProcess();
+  // Bazel's `run` changes the folder; paths are relative to the user's.
+  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (user_folder != nullptr && chdir(user_folder) != 0) {
+    Announce("cannot go to " + std::string(user_folder));
+    return EXIT_FAILURE;
+  }
   const LaunchOptions options = ParseLaunchOptions(arguments);
   if (options.help) {
     std::fputs(LaunchUsage().c_str(), stdout);
     return EXIT_SUCCESS;
   }
-  const ProgramFolders folders = ProgramFoldersOfThisProcess();
-  // Bazel's `run` starts programs elsewhere: paths are where the user is.
-  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (user_folder != nullptr && chdir(user_folder) != 0) {
-    Announce("cannot go to " + std::string(user_folder));
-    return EXIT_FAILURE;
+  if (!options.write_config.empty()) {
+    WriteConfig(options);
+    return EXIT_SUCCESS;
   }
   const std::string program = FindProgram(options.command.front(), folders);
   return RunGuarded([&](int alive) {

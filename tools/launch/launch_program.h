@@ -1,7 +1,8 @@
-// RunLaunchProgram is the launcher's main without its first line: reads the
-// arguments, finds the program, runs it as ranks.
+// RunLaunchProgram is the main function of the launcher: it parses the
+// arguments, finds the program and runs it as ranks.
 //
-//   return RunLaunchProgram({"--nproc=2", "--", "fashion_mnist"});
+//   return trainyard::RunLaunchProgram(
+//       std::vector<std::string>(argv + 1, argv + argc));
 //
 // For programs with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_LAUNCH_PROGRAM_H_

@@ -236,10 +236,30 @@ class MistakeTest(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(message, done.stderr.splitlines()[-1])
 
+    def test_config_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/run.conf"
+            # As under `bazel run`: paths are relative to the user's folder.
+            environment = os.environ | {"BUILD_WORKING_DIRECTORY": folder}
+            done = subprocess.run([LAUNCHER, "--nproc=2", "--grace=7", "--write_config=run.conf"], env=environment)
+            self.assertEqual(done.returncode, 0)
+            with open(file, "a") as config:
+                config.write("# the end\n")
+            code, lines = run([f"--config={file}"], "env")
+            self.assertEqual(code, 0, lines)
+            self.assertEqual(len(ranks_lines(lines)), 2)
+            self.assertEqual(len(ranks_lines(run([f"--config={file}", "--nproc=3"], "env")[1])), 3)
+            with open(file, "a") as config:
+                config.write("max_restart=1\n")
+            code, lines = run([f"--config={file}"], "env")
+            self.assertEqual(code, 1)
+            self.assertRegex(lines[-1], "run.conf:.*max_restart is not a setting of launch; did you mean max_restarts?")
+
     def test_help(self):
         done = subprocess.run([LAUNCHER, "--help"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0)
-        for flag in ("nproc", "nnodes", "node_rank", "master_addr", "master_port", "max_restarts", "grace", "log_dir"):
+        for flag in ("nproc", "nnodes", "node_rank", "master_addr", "master_port", "max_restarts", "grace", "log_dir",
+                     "config", "write_config"):
             self.assertIn(f"--{flag}=", done.stdout)
 
 

@@ -1,9 +1,8 @@
-// RunLauncher starts the ranks, and starts them again after a failure as often
-// as it may; a program that resumes from its last checkpoint goes on there.
+// RunLauncher starts the ranks, and restarts them after a failure as often as
+// the options allow. A program that resumes from its last checkpoint continues
+// there.
 //
-//   return RunGuarded([&](int alive) {
-//     return RunLauncher(options, "/path/of/program", alive);
-//   });
+//   return RunLauncher(options, program, alive);
 //
 // For programs with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_LAUNCHER_H_
@@ -16,7 +15,8 @@
 
 namespace trainyard {
 
-// The program's exit code: 0, the first failure's, or a cancelled rank's.
+// Returns the exit code: 0, that of the first failure, or that of a cancelled
+// rank.
 // REQUIRES: SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked, as in RunGuarded.
 int RunLauncher(LaunchOptions options, const std::string& program, int alive);
 

@@ -1,6 +1,6 @@
-// FindProgram turns what a user calls a program into the file to run:
+// FindProgram finds the file of a program that the user names:
 //
-//   ./a.out, /bin/true       a path, from the user's folder
+//   ./a.out, /bin/true       a path, relative to the user's folder
 //   //tools/examples:gan     a label of the workspace, already built
 //   fashion_mnist            one of the workspace's built examples,
 //                            or a program on PATH
@@ -25,7 +25,7 @@ struct ProgramFolders {
 // This launcher's own: its runfiles, the workspace's bazel-bin, PATH.
 ProgramFolders ProgramFoldersOfThisProcess();
 
-// Throws std::invalid_argument, saying where it looked and what to build.
+// Throws std::invalid_argument with the folders searched and what to build.
 std::string FindProgram(const std::string& name, const ProgramFolders& folders);
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -11,7 +12,8 @@ namespace trainyard {
 std::map<std::string, std::string> RankEnvironment(const LaunchOptions& options,
                                                    int local_rank,
                                                    int master_port,
-                                                   int store_fd, int restarts) {
+                                                   std::optional<int> store_fd,
+                                                   int restarts) {
   std::map<std::string, std::string> all = {
       {"RANK", std::to_string(options.first_rank() + local_rank)},
       {"LOCAL_RANK", std::to_string(local_rank)},
@@ -21,7 +23,7 @@ std::map<std::string, std::string> RankEnvironment(const LaunchOptions& options,
       {"MASTER_PORT", std::to_string(master_port)},
       {"TRAINYARD_RESTART_COUNT", std::to_string(restarts)},
   };
-  if (store_fd >= 0) all["TRAINYARD_STORE_FD"] = std::to_string(store_fd);
+  if (store_fd) all["TRAINYARD_STORE_FD"] = std::to_string(*store_fd);
   // libtorch starts a thread per core in each rank otherwise, and the ranks
   // keep each other from running.
   if (std::getenv("OMP_NUM_THREADS") == nullptr) {

@@ -1,9 +1,10 @@
-// RankOutput takes what one rank prints, in pieces as they come, and writes it
-// to the rank's log file as it is, and to a merged stream line by line, each
-// with the rank in front:
+// RankOutput takes the output of one rank in pieces. It writes the raw text to
+// the rank's log file, and whole lines with the rank in front to a merged
+// stream:
 //
-//   RankOutput output(1, "logs/rank1.log");
-//   output.Add(RankOutput::kError, "lr is -1\n");  // [1] lr is -1
+//   RankOutput output(1, name_ + ".log", merged_, merged_);
+//   output.Add(RankOutput::kError, "error: lr");
+//   output.Add(RankOutput::kError, " is -1\n");  // [1] error: lr is -1
 //
 // Lines of several ranks never mix. Thread-compatible.
 #ifndef TRAINYARD_TOOLS_LAUNCH_RANK_OUTPUT_H_
@@ -21,7 +22,7 @@ class RankOutput {
  public:
   enum Stream { kOutput = 0, kError = 1 };
 
-  // A longer line is broken; so many last lines are kept.
+  // Longer lines are broken; this many last lines are kept.
   static constexpr size_t kLongestLine = 65536;
   static constexpr size_t kLastLines = 12;
 
@@ -36,13 +37,13 @@ class RankOutput {
   RankOutput& operator=(const RankOutput&) = delete;
 
   void Add(Stream stream, std::string_view text);
-  // A line of the launcher's own, for the log alone.
+  // Writes a line of the launcher to the log only.
   void AddToLog(const std::string& line);
-  // Writes lines that have no end. Call it when the rank has ended.
+  // Writes unfinished lines. Call it when the rank has ended.
   void Finish();
 
   const std::string& log_file() const { return log_file_; }
-  // What it printed last: on standard error, or else on standard output.
+  // The last lines on standard error, or on standard output if there are none.
   std::vector<std::string> LastLines() const;
 
  private:

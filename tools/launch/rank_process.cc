@@ -67,7 +67,7 @@ struct ChildPlan {
   const char* program;
   char* const* arguments;
   char* const* environment;
-  int inherited_fd;
+  std::optional<int> inherited_fd;
   int output, error, failure;
   pid_t parent;
 };
@@ -94,7 +94,7 @@ void ResetSignals() {
   if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
       dup2(plan.output, STDOUT_FILENO) >= 0 &&
       dup2(plan.error, STDERR_FILENO) >= 0 &&
-      (plan.inherited_fd < 0 || fcntl(plan.inherited_fd, F_SETFD, 0) == 0)) {
+      (!plan.inherited_fd || fcntl(*plan.inherited_fd, F_SETFD, 0) == 0)) {
     execve(plan.program, plan.arguments, plan.environment);
   }
   const int error = errno;

@@ -1,18 +1,18 @@
 // RankProcess is one started program: its process, its process group, and the
-// pipes that its standard output and standard error write to.
+// pipes of its standard output and standard error.
 //
-//   RankProcess rank({.program = "/bin/true", .arguments = {"true"}});
+//   const RankProcess rank({.program = "/bin/echo", .arguments = {"echo", "hi"}});
 //   waitpid(rank.pid(), &status, 0);
 //
-// The program is run directly, never by a shell. It dies with the process that
-// started it, and reads nothing. Thread-compatible: for programs with one
-// thread.
+// The program is run by execve, without a shell. It is killed when this process
+// ends, and its standard input is empty. For programs with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_RANK_PROCESS_H_
 #define TRAINYARD_TOOLS_LAUNCH_RANK_PROCESS_H_
 
 #include <sys/types.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,33 +21,33 @@ namespace trainyard {
 struct RankProcessOptions {
   // File to run.
   std::string program;
-  // What the program sees as its arguments, its own name first.
+  // The arguments of the program; the first is its own name.
   std::vector<std::string> arguments;
-  // Added to the environment of this process, or replacing what is there.
+  // Added to the environment of this process; replaces equal names.
   std::map<std::string, std::string> environment;
-  // A descriptor it inherits under the same number; -1: none.
-  int inherited_fd = -1;
+  // A descriptor that it inherits under the same number.
+  std::optional<int> inherited_fd = std::nullopt;
 };
 
 class RankProcess {
  public:
-  // Returns once the program runs. Throws std::system_error, naming the
-  // program, if it cannot be run.
+  // Returns when the program runs. Throws std::system_error with the program's
+  // name if it cannot be run.
   explicit RankProcess(const RankProcessOptions& options);
-  // Closes the pipes; the process goes on.
+  // Closes the pipes; the process continues.
   ~RankProcess();
 
   RankProcess(const RankProcess&) = delete;
   RankProcess& operator=(const RankProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Ends of the pipes to read from; they do not block.
+  // The reading ends of the pipes, which do not block.
   int output_fd() const { return output_fd_; }
   int error_fd() const { return error_fd_; }
 
-  // To the program alone, woken if it is stopped.
+  // Sends a signal to the program only, and continues it if it is stopped.
   void Signal(int signal) const;
-  // SIGKILL to the program and to what it started in its process group.
+  // Sends SIGKILL to the program's process group.
   void KillGroup() const;
 
  private:

@@ -1,8 +1,8 @@
-"""Fails on a C++ example, in a document or a header, that stands in no source file.
+"""Fails on a C++ example, in a document or a header, that no source file contains.
 
-A source file is compiled by its target; an example that is also there cannot rot. White
-space does not matter. Of a header's example comments do not matter either, its statements
-must stand in one file in this order, and "…" stands for anything.
+Source files are compiled, so an example that is also in one stays correct. White space is
+ignored. For examples of headers, comments are ignored too; the statements must be in one
+file in this order, and "…" stands for any code.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ _EXAMPLE = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
 _HEADER_LINE = re.compile(r"//(   +\S.*)")
 _STATEMENT = re.compile(r".*?(?:[;{}](?=\s*$)|\Z)", re.MULTILINE | re.DOTALL)
-# Headers whose example stands in no source yet. The list may only become shorter.
+# Headers whose example is in no source file yet. The list may only become shorter.
 _WAITING = "tools/lint/waiting_examples.txt"
 
 
@@ -27,7 +27,7 @@ def header_examples(text: str) -> list[tuple[int, str]]:
         if match := _HEADER_LINE.fullmatch(line):
             lines.append(match[1])
         elif lines:
-            # What has no statement is a table or a formula.
+            # A block without a statement is a table or a formula.
             if any(_COMMENT.sub("", line).rstrip().endswith((";", "{")) for line in lines):
                 blocks.append((number - len(lines), "\n".join(lines)))
             lines = []

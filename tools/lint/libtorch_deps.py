@@ -63,7 +63,7 @@ _UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
 
 
 def _targets(text: str, name: str) -> list[_Target]:
-    """What a BUILD file compiles, but for targets whose files cannot be read: those of a select()."""
+    """The targets that a BUILD file compiles, except those whose files are in a select()."""
     package = name.rpartition("/")[0]
     tree = ast.parse(text, filename=name)
     constants = build_graph.constants_of(tree)

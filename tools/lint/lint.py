@@ -5,7 +5,7 @@ list of libtorch.
     lint.py CHECK WORKSPACE_FILE [--clang_format=PROGRAM] [--buildifier=PROGRAM]
 
 The tree is the folder in which WORKSPACE_FILE really lies, so that a test sees every
-file and not only those that some target lists. One line per error, exit code 1.
+file, listed by a target or not. One line per error, exit code 1.
 """
 
 import argparse
@@ -19,8 +19,11 @@ import layering
 import libtorch_deps
 import libtorch_headers
 import names as names_check
+import paths
+import python_files
 import source_tree
 import unique_names
+import visibility
 
 _CHECKS = {
     "buildifier": lambda root, names, args: formatting.check_buildifier(root, names, args.buildifier),
@@ -31,7 +34,10 @@ _CHECKS = {
     "layering": lambda root, names, args: layering.check(root, names),
     "libtorch_headers": lambda root, names, args: libtorch_headers.check(root, names),
     "names": lambda root, names, args: names_check.check(root, names),
+    "paths": lambda root, names, args: paths.check(root, names),
+    "python_files": lambda root, names, args: python_files.check(root, names),
     "unique_names": lambda root, names, args: unique_names.check(root, names),
+    "visibility": lambda root, names, args: visibility.check(root, names),
 }
 
 

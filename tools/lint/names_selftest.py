@@ -7,6 +7,7 @@
 import sys
 import unittest
 
+import conformance
 from lint_selftest import LintTest
 
 
@@ -25,14 +26,52 @@ class NamesTest(LintTest):
         self.write("trainer/NAMES.md", "| `x` | `missing`, `other`, `Type`, `vector`, `made`, `S`, `Get`, `list` |\n")
         self.assert_fails("names", *(f"trainer/NAMES.md:1: no header declares {name}" for name in ("missing", "other", "Type", "vector", "made")))
 
-    def test_a_test_that_is_not_there(self):
-        self.write("trainer/CONFORMANCE.md", "| a | `LoopTest.Runs`, `LoopTest.Gone` |\n")
-        self.write("trainer/loop_test.cc", "TEST_F(LoopTest,\n       Runs) {}\n")
-        self.assert_fails("names", "trainer/CONFORMANCE.md:1: there is no test LoopTest.Gone")
-
     def test_declared_names(self):
         self.write("trainer/NAMES.md", "No table, and `Missing`.\n\n| `x` | `Ok` |\n")
         self.assert_clean("names")
+
+
+class ConformanceTest(LintTest):
+    def page(self, changes: dict[str, str], counts: dict[str, str]) -> str:
+        """A page whose rows are all held by LoopTest.Runs, but for `changes`."""
+        numbers = {section: conformance.SECTIONS[section] or 1 for section in conformance.SECTIONS}
+        sums = {section: f"{number} | 0 | 0 | {number}" for section, number in numbers.items()}
+        sums["all"] = f"{sum(numbers.values())} | 0 | 0 | {sum(numbers.values())}"
+        lines = [f"| {section} of it | {numbers_of} |" for section, numbers_of in (sums | counts).items()]
+        for section, number in numbers.items():
+            for i in range(1, number + 1):
+                lines.append(changes.get(f"{section}-{i}", f"| {section}-{i} | a | held | `LoopTest.Runs` |"))
+        return "\n".join(lines) + "\n"
+
+    def plant(self, changes: dict[str, str] = {}, counts: dict[str, str] = {}):
+        self.write("trainer/loop_test.cc", "TEST_F(LoopTest,\n       Runs) {}\n")
+        self.write("trainer/CONFORMANCE.md", self.page(changes, counts))
+
+    def test_every_behaviour_with_its_test(self):
+        self.plant({"2.1-2": "| 2.1-2 | a | held | by type |", "2.5-1": "| 2.5-1 | a | held | `//tools:ok` |"})
+        self.assert_clean("names")
+
+    def test_a_test_or_target_that_is_not_there(self):
+        self.plant({"2.1-2": "| 2.1-2 | a | held | `LoopTest.Gone`, `//tools:gone` |"})
+        self.assert_fails("names", "trainer/CONFORMANCE.md:9: there is no test LoopTest.Gone", "trainer/CONFORMANCE.md:9: there is no target //tools:gone")
+
+    def test_a_row_that_nothing_holds(self):
+        self.plant({"2.1-2": "| 2.1-2 | a | held | |"})
+        self.assert_fails("names", "trainer/CONFORMANCE.md:9: 2.1-2 names no test that holds it; nor does it say: by type, nothing to hold")
+
+    def test_a_row_that_is_left_out(self):
+        self.plant({"2.1-38": ""}, {"2.1": "37 | 0 | 0 | 37", "all": "248 | 0 | 0 | 248"})
+        self.assert_fails("names", "trainer/CONFORMANCE.md: 2.1 has 37 rows; the reference has 38 behaviours")
+
+    def test_a_row_out_of_order_or_without_status(self):
+        self.plant({"2.1-38": "| 2.1-39 | a | held | `LoopTest.Runs` |"})
+        self.assert_fails("names", "trainer/CONFORMANCE.md:45: 2.1-39 is not the next one: 2.1-38 is")
+        self.plant({"2.1-38": "| 2.1-38 | a | `LoopTest.Runs` |"}, {"2.1": "37 | 0 | 0 | 37", "all": "248 | 0 | 0 | 248"})
+        self.assert_fails("names", "trainer/CONFORMANCE.md:45: 2.1-38 needs 4 cells, the third held, decided, missing", "trainer/CONFORMANCE.md: 2.1 has 37 rows; the reference has 38 behaviours")
+
+    def test_wrong_counts(self):
+        self.plant({"2.5-33": "| 2.5-33 | a | missing | |"})
+        self.assert_fails("names", "trainer/CONFORMANCE.md:5: the counts of 2.5 must be 32 | 0 | 1 | 33", "trainer/CONFORMANCE.md:7: the counts of all must be 248 | 0 | 1 | 249")
 
 
 class UniqueNamesTest(LintTest):

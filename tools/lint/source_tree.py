@@ -1,4 +1,4 @@
-"""The files of a source tree: also those that no BUILD file lists."""
+"""The files of a source tree, whether a BUILD file lists them or not."""
 
 import os
 import pathlib

@@ -1,7 +1,7 @@
-// Decimate makes few points of many: neighbours are merged into their mean, and
-// their lowest and highest are kept, so that no spike is lost.
+// Decimate reduces a curve to at most a number of points: neighbours are merged
+// into their mean, and their minimum and maximum are kept, so no spike is lost.
 //
-//   const Decimated line = Decimate(series, 4096);
+//   const Decimated line = Decimate(series, 2);
 //
 // Thread-safe.
 #ifndef TRAINYARD_TOOLS_REPORT_DECIMATE_H_
@@ -15,17 +15,17 @@
 namespace trainyard {
 
 struct Decimated {
-  // Of the last point merged; both ascend.
+  // Of the last of the merged points; both in ascending order.
   std::vector<double> steps;
   std::vector<double> times;
-  // NaN where no merged value is finite.
+  // NaN if none of the merged values is finite.
   std::vector<double> means;
-  // Empty if nothing was merged.
+  // Minimum and maximum of the merged values; empty if nothing was merged.
   std::vector<double> lows;
   std::vector<double> highs;
 };
 
-// At most `most` points. REQUIRES: most >= 1.
+// Returns at most `most` points. REQUIRES: most >= 1.
 Decimated Decimate(const Series& series, size_t most);
 
 }  // namespace trainyard

@@ -1,19 +1,20 @@
-// FineJson packs more points of long lines than a page draws at once, for when
-// it is zoomed: all of them where that fits, merged ones otherwise.
+// FineJson packs additional points of long curves, for zooming: all points if
+// they fit into a size limit, merged points otherwise.
 //
-//   const std::string json = FineJson(reader.series(), {.most_points = 4096,
-//                                                       .bytes = 8 << 20});
+//   const std::string json =
+//       FineJson({{"loss", line}}, {.most_points = 2, .start = 100});
 //
-// An object of the lines that have more than `most_points`, by name:
+// The result is an object of the curves that have more than `most_points`
+// points, by name:
 //
-//   n         how many points
-//   s0, ds    the first step and the distance of two, if all are equal; else
-//   s         the steps, 32-bit whole numbers
-//   every, t  seconds since the run's start of every so many points and of the
-//             last, 32-bit floats: between them the clock is taken to be even
-//   v         values, 32-bit floats; lo, hi too if points are merged
+//   n         number of points
+//   s0, ds    first step and distance between steps, if all distances are equal
+//   s         otherwise: the steps, 32-bit integers
+//   every, t  seconds since the start of the run, of every `every`-th point and
+//             of the last one, 32-bit floats; interpolate linearly between them
+//   v         values, 32-bit floats; also lo and hi if points are merged
 //
-// Arrays are in base64, least significant byte first.
+// Arrays are in base64, in little-endian order.
 //
 // Thread-safe.
 #ifndef TRAINYARD_TOOLS_REPORT_FINE_POINTS_H_
@@ -28,11 +29,12 @@
 namespace trainyard {
 
 struct FineOptions {
-  // What a page draws of a line at once: shorter ones are not packed.
+  // The page draws this many points of a curve at once; shorter curves are not
+  // packed.
   size_t most_points = 4096;
-  // About how long the answer may be. 0: an empty object.
+  // Approximate limit of the result's length. 0: the result is an empty object.
   size_t bytes = 8 << 20;
-  // When the run started: times are counted from it.
+  // Start of the run, in seconds since 1970.
   double start = 0;
 };
 

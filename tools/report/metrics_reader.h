@@ -1,11 +1,12 @@
-// MetricsReader reads a run's metrics.jsonl, and later only what was added.
+// MetricsReader reads a run's metrics.jsonl. Each Refresh reads only the lines
+// that were appended since the last one.
 //
-//   MetricsReader reader("run/metrics.jsonl");
+//   MetricsReader reader(path);
 //   reader.Refresh();
-//   reader.series().at("train_loss").values;
+//   const std::vector<double>& losses = reader.series().at("train_loss").values;
 //
-// A last line without an end is left for later. A file that was cut back or
-// replaced is read anew. Thread-compatible.
+// An incomplete last line is read by a later Refresh. A file that became
+// shorter or was replaced is read from the start. Thread-compatible.
 #ifndef TRAINYARD_TOOLS_REPORT_METRICS_READER_H_
 #define TRAINYARD_TOOLS_REPORT_METRICS_READER_H_
 
@@ -17,7 +18,8 @@
 
 namespace trainyard {
 
-// The values of one metric, in the order of the file. NaN: not a finite number.
+// The values of one metric, in the order of the file. A value that is not
+// finite is NaN.
 struct Series {
   std::vector<double> steps;
   std::vector<double> times;
@@ -28,11 +30,11 @@ class MetricsReader {
  public:
   explicit MetricsReader(std::string path) : path_(std::move(path)) {}
 
-  // A file that is not there (yet) is an empty one.
+  // A missing file counts as empty.
   void Refresh();
 
   const std::map<std::string, Series>& series() const { return series_; }
-  // Lines that are no rows of numbers.
+  // The number of malformed lines.
   int64_t bad_lines() const { return bad_lines_; }
 
  private:
@@ -43,7 +45,7 @@ class MetricsReader {
   std::map<std::string, Series> series_;
   int64_t bad_lines_ = 0;
   uint64_t offset_ = 0;
-  // The last whole line, to see that the file is still the same.
+  // The last complete line, to notice that the file was replaced.
   std::string last_line_;
 };
 

@@ -27,7 +27,16 @@ class MetricsReaderTest : public ::testing::Test {
   std::string path_;
 };
 
-TEST_F(MetricsReaderTest, ReadsRowsAndLaterWhatWasAdded) {
+TEST_F(MetricsReaderTest, HeaderExample) {
+  const std::string path = path_;
+  Write("{\"step\":1,\"time\":1,\"train_loss\":0.5}\n");
+  MetricsReader reader(path);
+  reader.Refresh();
+  const std::vector<double>& losses = reader.series().at("train_loss").values;
+  EXPECT_THAT(losses, ElementsAre(0.5));
+}
+
+TEST_F(MetricsReaderTest, ReadsRowsAndLaterAppendedRows) {
   MetricsReader reader(path_);
   reader.Refresh();
   EXPECT_THAT(reader.series(), IsEmpty());

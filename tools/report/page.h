@@ -1,7 +1,7 @@
-// Page is the report as one HTML file that needs nothing else.
+// Page makes the report: one HTML file that loads no other file.
 //
-//   const std::string html = Page(DataJson(runs, 4096, /*live=*/false),
-//                                 FineDataJson(runs, 4096, 8 << 20));
+//   Page(DataJson(runs, detail.points, /*live=*/false),
+//        FineDataJson(runs, detail.points, detail.bytes)));
 //
 // Thread-safe.
 #ifndef TRAINYARD_TOOLS_REPORT_PAGE_H_
@@ -15,15 +15,16 @@
 
 namespace trainyard {
 
-// What the page shows. `live`: it asks its server for more.
+// The data of the page. `live`: the page polls its server for new data.
 std::string DataJson(const std::vector<RunData>& runs, size_t most_points,
                      bool live);
 
-// What it shows when it is zoomed, in about so many bytes. "null": it asks its
-// server for it.
+// The additional points for zooming, in about this many bytes.
 std::string FineDataJson(const std::vector<RunData>& runs, size_t most_points,
                          size_t bytes);
 
+// Returns the HTML. If `fine_json` is "null", the page requests it from its
+// server.
 std::string Page(const std::string& data_json, const std::string& fine_json);
 
 }  // namespace trainyard

@@ -1,22 +1,11 @@
-// Shows what runs have measured; see --help.
-
-#include <unistd.h>
-
-#include <cstdlib>
+// Shows the metrics of runs in a browser; see --help.
 #include <iostream>
-#include <string>
-#include <vector>
 
+#include "tools/cli/tool_main.h"
 #include "tools/report/report_tool.h"
 
 int main(int argc, char** argv) {
-  // Bazel's `run` starts programs elsewhere: folders named on the command line
-  // are where the user is.
-  const char* user_folder = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (user_folder != nullptr && chdir(user_folder) != 0) {
-    std::cerr << "report: cannot go to " << user_folder << "\n";
-    return 1;
-  }
-  return trainyard::RunReportTool(
-      std::vector<std::string>(argv + 1, argv + argc), std::cout, std::cerr);
+  return trainyard::ToolMain(argc, argv, [](const auto& arguments) {
+    return trainyard::RunReportTool(arguments, std::cout, std::cerr);
+  });
 }

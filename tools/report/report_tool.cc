@@ -20,41 +20,31 @@ namespace trainyard {
 namespace {
 
 constexpr char kUsage[] =
-    R"(Shows runs that callbacks/recording:track wrote down: curves, numbers, configuration.
+    R"(Shows runs that //callbacks/recording:track recorded: curves, final values,
+configuration.
 
-  report RUN_DIR...              writes RUN_DIR/report.html, or report.html here
-                                 for several runs: one file that needs no other
-  report --serve RUN_DIR...      the same page for a browser on this host, up to
-                                 date while the runs go on
+  report RUN_DIR...              writes one HTML file: RUN_DIR/report.html or, for
+                                 several runs, report.html in this folder
+  report --serve RUN_DIR...      serves the same page to a browser on this host
+                                 and updates it while the runs train
 
   --out=FILE       the file to write
-  --points=N       most points of a line; more are merged (default 4096)
-  --zoom_mb=N      about how many megabytes of finer points a page may have, for
-                   zooming (default 8)
-  --port=PORT      of --serve (default 6061; 0: any free one)
-  --host=ADDRESS   of --serve (default 127.0.0.1, which only this host reaches)
+  --points=N       largest number of points per curve; more points are merged
+                   (default 4096)
+  --zoom_mb=N      size limit, in megabytes, of the additional points for zooming
+                   (default 8)
+  --port=PORT      port of --serve (default 6061; 0: any free port)
+  --host=ADDRESS   address of --serve (default 127.0.0.1: only this host)
 )";
 
-int64_t Whole(Settings& settings, const char* name, int64_t otherwise,
-              int64_t least, int64_t most) {
-  const int64_t value = settings.Integer(name, otherwise);
-  if (value >= least && value <= most) return value;
-  throw std::invalid_argument(
-      "--" + std::string(name) + " is '" + std::to_string(value) + "', want " +
-      std::to_string(least) + " to " + std::to_string(most));
-}
-
 void Write(const std::string& path, const std::string& html) {
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, html.size());
-  absl::Status status = file.status();
-  if (status.ok()) status = file->Append(html.data(), html.size());
-  if (status.ok()) status = file->Commit();
-  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+  const absl::Status written = WriteFileAtomically(path, html);
+  if (!written.ok()) throw std::runtime_error(std::string(written.message()));
 }
 
 struct Detail {
   size_t points;
-  // Of what is finer.
+  // Of the additional points for zooming.
   size_t bytes;
 };
 
@@ -90,10 +80,10 @@ void Run(const std::vector<std::string>& arguments, std::ostream& out) {
   }
   const Detail detail{
       .points =
-          static_cast<size_t>(Whole(settings, "points", 4096, 2, 1 << 20)),
-      .bytes = static_cast<size_t>(Whole(settings, "zoom_mb", 8, 0, 1024))
+          static_cast<size_t>(settings.Integer("points", 4096, 2, 1 << 20)),
+      .bytes = static_cast<size_t>(settings.Integer("zoom_mb", 8, 0, 1024))
                << 20};
-  const int port = static_cast<int>(Whole(settings, "port", 6061, 0, 65535));
+  const auto port = static_cast<int>(settings.Integer("port", 6061, 0, 65535));
   const std::string host = settings.Text("host", "127.0.0.1");
   const bool serve = settings.Flag("serve");
   std::string path = settings.Text("out", "");

@@ -1,7 +1,6 @@
-// RunReportTool is the report program without its main: see its --help.
+// RunReportTool is the program `report` without its main; see its --help.
 //
-//   return RunReportTool({"runs/first", "--out=first.html"}, std::cout,
-//                        std::cerr);
+//   const int code = RunReportTool({folder, "--out=" + path}, out, err);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_REPORT_REPORT_TOOL_H_
@@ -13,7 +12,7 @@
 
 namespace trainyard {
 
-// The exit code: 0, or 1 after one line on `err`.
+// Returns the exit code: 0, or 1 after one line on `err`.
 int RunReportTool(const std::vector<std::string>& arguments, std::ostream& out,
                   std::ostream& err);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/report/run_data.h"
 #include "trainer/io/json_reader.h"
 
 namespace trainyard {
@@ -57,7 +58,25 @@ class ReportToolTest : public ::testing::Test {
   std::ostringstream err_;
 };
 
-TEST_F(ReportToolTest, WritesWhatTheFolderHolds) {
+TEST_F(ReportToolTest, HeaderExample) {
+  Write("metrics.jsonl", "{\"step\":1,\"time\":100.5,\"loss\":0.5}\n");
+  const std::string folder = folder_, path = folder_ + "/first.html";
+  std::ostringstream out, err;
+  const int code = RunReportTool({folder, "--out=" + path}, out, err);
+  EXPECT_EQ(code, 0) << err.str();
+  EXPECT_GT(fs::file_size(path), 1000);
+}
+
+TEST_F(ReportToolTest, RunDataHeaderExample) {
+  Write("metrics.jsonl", "{\"step\":1,\"time\":100.5,\"loss\":0.5}\n");
+  const std::string folder = folder_;
+  RunData run(folder);
+  run.Refresh();
+  const std::string json = run.ToJson(/*most_points=*/4096);
+  EXPECT_THAT(json, HasSubstr("\"loss\":{\"s\":[1]"));
+}
+
+TEST_F(ReportToolTest, WritesEverythingInTheFolder) {
   Write("metrics.jsonl", "{\"step\":16777217,\"time\":100.5,\"loss\":0.5}\n");
   Write("run.json", "{\"config\": {\"lr\": \"0.1\"}}");
   Write("summary.json", "{\"epochs\": 2}");
@@ -75,7 +94,7 @@ TEST_F(ReportToolTest, WritesWhatTheFolderHolds) {
                               "\"step-10\",\"bytes\":0}]"));
 }
 
-TEST_F(ReportToolTest, NamesWhatCannotBeReadAndEndsNoScript) {
+TEST_F(ReportToolTest, NamesUnreadableFilesAndEscapesTags) {
   Write("run.json", "{broken");
   Write("summary.json", "{\"</script><script>alert(1)\": 1}");
   Write("metrics.jsonl", "nonsense\n");
@@ -86,7 +105,7 @@ TEST_F(ReportToolTest, NamesWhatCannotBeReadAndEndsNoScript) {
   EXPECT_THAT(data, Not(HasSubstr("<")));
 }
 
-TEST_F(ReportToolTest, MergesToTheNumberOfPointsAskedFor) {
+TEST_F(ReportToolTest, MergesToTheGivenNumberOfPoints) {
   std::string text;
   for (int step = 1; step <= 10; ++step) {
     text += "{\"step\":" + std::to_string(step) +
@@ -98,7 +117,7 @@ TEST_F(ReportToolTest, MergesToTheNumberOfPointsAskedFor) {
                                 "\"lo\":[1,6],\"hi\":[5,10]"));
 }
 
-TEST_F(ReportToolTest, MistakesAreOneLine) {
+TEST_F(ReportToolTest, ErrorsAreOneLine) {
   for (const auto& [arguments, message] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "report: no run folder is given; see --help\n"},

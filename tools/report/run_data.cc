@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More is not ours.
+// A larger file is not one of ours.
 constexpr uint64_t kLargestJson = 1 << 22;
 
-// As exact as a picture needs: the digits of a 32-bit float.
+// With the precision of a 32-bit float, which is enough for a plot.
 void WriteFloat(double value, JsonWriter& json) {
   const auto rounded = static_cast<float>(value);
   if (!std::isfinite(rounded)) return json.Null();
@@ -45,7 +45,7 @@ void Write(const Series& series, double start, size_t most, JsonWriter& json) {
   Decimated line = Decimate(series, most);
   for (double& time : line.times) time -= start;
   json.BeginObject();
-  // Steps are whole numbers, of which a float has too few.
+  // Steps are integers, which may exceed the precision of a float.
   json.Key("s").BeginArray();
   for (const double step : line.steps) json.Int(static_cast<int64_t>(step));
   json.EndArray();
@@ -79,7 +79,7 @@ void WriteLatest(const std::map<std::string, Series>& all, JsonWriter& json) {
   json.EndObject();
 }
 
-// '<' stands only in strings: "</script>" would end the script around it.
+// Escapes '<', which occurs only in strings: "</script>" would end the script.
 std::string ForScript(std::string json) {
   for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
     json.replace(at, 1, "\\u003c");

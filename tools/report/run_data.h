@@ -1,11 +1,11 @@
-// RunData is what a report shows of one run folder: run.json, summary.json,
-// metrics.jsonl and the checkpoints there.
+// RunData reads everything that a report shows of one run folder: run.json,
+// summary.json, metrics.jsonl and the list of checkpoints.
 //
-//   RunData run("runs/first");
+//   RunData run(folder);
 //   run.Refresh();
 //   const std::string json = run.ToJson(/*most_points=*/4096);
 //
-// Whatever is missing is left out; what cannot be read is named in the JSON.
+// Missing files are left out; the JSON names files that cannot be read.
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_REPORT_RUN_DATA_H_
 #define TRAINYARD_TOOLS_REPORT_RUN_DATA_H_
@@ -24,12 +24,12 @@ class RunData {
  public:
   explicit RunData(const std::string& folder);
 
-  // Reads what is new.
+  // Reads new data.
   void Refresh();
 
-  // For a <script>: nothing in it ends one.
+  // Safe inside <script>: contains no '<'.
   std::string ToJson(size_t most_points) const;
-  // More points of the lines that ToJson merges: see FineJson.
+  // Additional points of the curves that ToJson merges; see FineJson.
   std::string ToFineJson(size_t most_points, size_t bytes) const;
 
  private:
@@ -42,7 +42,7 @@ class RunData {
   // JSON, or "null".
   std::string info_;
   std::string summary_;
-  // Name and bytes.
+  // Name and size in bytes.
   std::vector<std::pair<std::string, uint64_t>> checkpoints_;
   std::vector<std::string> problems_;
 };

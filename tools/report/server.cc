@@ -1,49 +1,36 @@
 #include "tools/report/server.h"
 
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <sstream>
 #include <string>
-#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace trainyard {
 namespace {
 
-constexpr size_t kLongestRequest = 16384;
-constexpr timeval kPatience = {.tv_sec = 2, .tv_usec = 0};
+using Clock = std::chrono::steady_clock;
 
-bool IsLoopback(const std::string& name) {
+constexpr size_t kLongestRequest = 16384;
+// More are left in the listen queue until others end.
+constexpr size_t kMostConnections = 64;
+// A connection without progress for this long is closed.
+constexpr auto kPatience = std::chrono::seconds(10);
+
+// By its text alone: a name that resolves to loopback may be an attack.
+bool IsLoopbackName(const std::string& name) {
   return name == "localhost" || name == "::1" || name.rfind("127.", 0) == 0;
 }
 
-// Up to the empty line after the headers; "" if it does not come.
-std::string ReadRequest(int fd) {
-  std::string request;
-  char buffer[4096];
-  while (request.size() < kLongestRequest) {
-    const ssize_t size = recv(fd, buffer, sizeof(buffer), 0);
-    if (size <= 0) return "";
-    request.append(buffer, static_cast<size_t>(size));
-    if (request.find("\r\n\r\n") != std::string::npos) return request;
-  }
-  return "";
-}
-
-void Send(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-    if (size <= 0) return;
-    text.remove_prefix(static_cast<size_t>(size));
-  }
-}
-
-// The host of the "Host:" line, without its port.
+// The host in the "Host:" header, without its port.
 std::string HostOf(const std::string& request) {
   std::string lower = request;
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -72,21 +59,107 @@ std::string Message(const std::string& status, const std::string& type,
 
 }  // namespace
 
+// One request and its answer.
+class Server::Connection {
+ public:
+  enum class State { kOpen, kAnswered, kFailed };
+
+  explicit Connection(int fd) : fd_(fd), deadline_(Clock::now() + kPatience) {}
+  ~Connection() { close(fd_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  int fd() const { return fd_; }
+  short events() const { return answer_ ? POLLOUT : POLLIN; }
+  Clock::time_point deadline() const { return deadline_; }
+
+  // Reads or writes as much as is possible without waiting.
+  template <class Respond>
+  State Advance(const Respond& respond) {
+    deadline_ = Clock::now() + kPatience;
+    if (!answer_) {
+      const State state = Read();
+      if (state == State::kFailed || !IsComplete()) return state;
+      answer_ = respond(request_);
+    }
+    return Write();
+  }
+
+ private:
+  bool IsComplete() const {
+    return request_.find("\r\n\r\n") != std::string::npos;
+  }
+
+  State Read() {
+    char buffer[4096];
+    while (!IsComplete()) {
+      const ssize_t size = recv(fd_, buffer, sizeof(buffer), 0);
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) return State::kOpen;
+      if (size <= 0 || request_.size() > kLongestRequest) return State::kFailed;
+      request_.append(buffer, static_cast<size_t>(size));
+    }
+    return State::kOpen;
+  }
+
+  State Write() {
+    while (sent_ < answer_->size()) {
+      const ssize_t size = send(fd_, answer_->data() + sent_,
+                                answer_->size() - sent_, MSG_NOSIGNAL);
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) return State::kOpen;
+      if (size <= 0) return State::kFailed;
+      sent_ += static_cast<size_t>(size);
+    }
+    return State::kAnswered;
+  }
+
+  const int fd_;
+  Clock::time_point deadline_;
+  std::string request_;
+  std::optional<std::string> answer_;
+  size_t sent_ = 0;
+};
+
 Server::Server(const std::string& address, int port)
-    : socket_(address, port), loopback_(IsLoopback(address)) {}
+    : socket_(address, port), loopback_(IsLoopbackName(address)) {}
+
+Server::~Server() = default;
 
 void Server::Run(const Answers& answers) {
-  for (;;) Step(answers);
+  for (;;) Poll(answers, kPatience);
 }
 
-void Server::Step(const Answers& answers) {
-  const int fd = accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
-  if (fd < 0) return;
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof(kPatience));
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
-  const std::string request = ReadRequest(fd);
-  if (!request.empty()) Send(fd, Respond(request, answers));
-  close(fd);
+int Server::Poll(const Answers& answers, std::chrono::milliseconds wait) {
+  std::vector<pollfd> polled;
+  for (const auto& connection : connections_) {
+    polled.push_back({connection->fd(), connection->events(), 0});
+    wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(
+                              connection->deadline() - Clock::now()));
+  }
+  const bool accepts = connections_.size() < kMostConnections;
+  if (accepts) polled.push_back({socket_.fd(), POLLIN, 0});
+  const auto timeout =
+      static_cast<int>(std::max(wait, std::chrono::milliseconds(0)).count());
+  if (poll(polled.data(), polled.size(), timeout) < 0) return 0;
+
+  int answered = 0;
+  size_t i = 0;
+  std::erase_if(connections_, [&](const auto& connection) {
+    if (polled[i++].revents == 0) return connection->deadline() <= Clock::now();
+    const Connection::State state = connection->Advance(
+        [&](const std::string& request) { return Respond(request, answers); });
+    if (state == Connection::State::kAnswered) ++answered;
+    return state != Connection::State::kOpen;
+  });
+  if (accepts && polled.back().revents != 0) Accept();
+  return answered;
+}
+
+void Server::Accept() {
+  const int fd =
+      accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd >= 0) connections_.push_back(std::make_unique<Connection>(fd));
 }
 
 std::string Server::Respond(const std::string& request,
@@ -98,12 +171,12 @@ std::string Server::Respond(const std::string& request,
   if (method != "GET") {
     return Message("405 Method Not Allowed", "text/plain", "only GET\n");
   }
-  if (loopback_ && !IsLoopback(HostOf(request))) {
+  if (loopback_ && !IsLoopbackName(HostOf(request))) {
     return Message("403 Forbidden", "text/plain",
-                   "not the name of this host\n");
+                   "the Host header does not name this host\n");
   }
   const std::optional<Answer> answer = answers(path.substr(0, path.find('?')));
-  if (!answer) return Message("404 Not Found", "text/plain", "not here\n");
+  if (!answer) return Message("404 Not Found", "text/plain", "no such page\n");
   return Message("200 OK", answer->type, answer->body);
 }
 

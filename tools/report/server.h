@@ -1,51 +1,69 @@
-// Server answers HTTP requests of a browser on this host.
+// Server answers the HTTP requests of a browser on this host.
 //
-//   Server server("127.0.0.1", 0);
-//   server.Run([](const std::string& path) {
-//     return Answer{.type = "text/plain", .body = path};
+//   Server server(host, port);
+//   server.Run([&](const std::string& path) -> std::optional<Answer> {
+//     …
+//     return Answer{.type = "application/json", .body = data};
 //   });
 //
-// It listens on the given address only. A request that names another host than
-// this one is refused (a page from elsewhere whose name was made to point here)
-// unless the address is not a loopback one. One request at a time, GET only.
+// It serves several connections at a time, so that a connection that a browser
+// opened ahead of time, and sends nothing on, does not delay others. It
+// supports GET only and closes a connection after one answer. It listens on the
+// given address only. On a loopback address it rejects requests whose "Host:"
+// is not this host: a web page from elsewhere could otherwise read the answers
+// by pointing its own name here (DNS rebinding).
+//
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_REPORT_SERVER_H_
 #define TRAINYARD_TOOLS_REPORT_SERVER_H_
 
+#include <chrono>
 #include <functional>
+#include <list>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "tools/launch/listen_socket.h"
+#include "backends/processes/listening_socket.h"
 
 namespace trainyard {
 
 struct Answer {
-  // "text/html", "application/json".
+  // E.g. "text/html", "application/json".
   std::string type;
   std::string body;
 };
 
-// Nothing for a path that there is not.
+// Returns the answer for a path (without the query), or nothing if there is no
+// such page. Called from the thread of Run or Poll.
 using Answers = std::function<std::optional<Answer>(const std::string& path)>;
 
 class Server {
  public:
-  // Port 0: any free one. Throws std::runtime_error, naming address and port.
+  // Port 0: any free port. Throws std::runtime_error, naming address and port.
   Server(const std::string& address, int port);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
 
   int port() const { return socket_.port(); }
 
-  // Until the process ends.
+  // Serves until the process ends.
   [[noreturn]] void Run(const Answers& answers);
-  // One request.
-  void Step(const Answers& answers);
+
+  // Waits until a connection needs something, for at most `wait`, and serves
+  // all that do. Returns the number of requests that were answered in full.
+  int Poll(const Answers& answers, std::chrono::milliseconds wait);
 
  private:
+  class Connection;
+
+  void Accept();
   std::string Respond(const std::string& request, const Answers& answers) const;
 
-  ListenSocket socket_;
+  ListeningSocket socket_;
   bool loopback_;
+  std::list<std::unique_ptr<Connection>> connections_;
 };
 
 }  // namespace trainyard

@@ -1,12 +1,13 @@
-// AppendFile is a file that only grows, through a buffer, and that a resumed
-// run can cut back to where its checkpoint was.
+// AppendFile is a buffered file that is only appended to. A resumed run can
+// truncate it to the length that it had at the checkpoint.
 //
 //   AppendFile file;
-//   file.Open("metrics.jsonl", 0);
+//   file.Open(path, 0);
 //   file.Append("{\"step\":1}\n");
-//   const int64_t position = file.Sync();  // on the disk
+//   const int64_t position = file.Sync();  // the bytes on the disk
 //
-// Throws std::system_error, naming the file. Thread-compatible.
+// Every method throws std::system_error, naming the file, if the operating
+// system fails. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_SINKS_APPEND_FILE_H_
 #define TRAINYARD_TRACKING_SINKS_APPEND_FILE_H_
 
@@ -19,22 +20,23 @@ namespace trainyard {
 class AppendFile {
  public:
   AppendFile() = default;
-  // Flushes, if it can.
+  // Flushes. Errors are ignored.
   ~AppendFile();
 
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  // At 0: an empty file; one that was there becomes `<folder>/old-<name>`, in
-  // place of an earlier such file. Else: the file as it was at `position`.
-  // Makes the folder. Throws also if the file is shorter than that.
+  // With position 0: creates an empty file; an existing one is renamed to
+  // `<folder>/old-<name>`, replacing an earlier one of that name. Otherwise:
+  // opens the file and truncates it to `position`; throws if it is shorter.
+  // Creates the folder.
   void Open(const std::string& path, int64_t position);
 
   void Append(std::string_view text);
 
-  // To the operating system.
+  // Hands the buffer to the operating system.
   void Flush();
-  // To the disk. Returns the file's length.
+  // Flushes to the disk. Returns the file's length.
   int64_t Sync();
 
  private:

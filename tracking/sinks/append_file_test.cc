@@ -21,11 +21,12 @@ TEST(AppendFileTest, HeaderExample) {
   AppendFile file;
   file.Open(path, 0);
   file.Append("{\"step\":1}\n");
-  EXPECT_EQ(file.Sync(), 11);
+  const int64_t position = file.Sync();
+  EXPECT_EQ(position, 11);
   EXPECT_EQ(Read(path), "{\"step\":1}\n");
 }
 
-TEST(AppendFileTest, IsCutBackToAPosition) {
+TEST(AppendFileTest, IsTruncatedToAPosition) {
   const std::string path = ::testing::TempDir() + "/b";
   AppendFile file;
   file.Open(path, 0);

@@ -1,5 +1,5 @@
-// Console prints rows of numbers as a table, a line per row, with the names
-// above it whenever they change:
+// The console sink prints rows of numbers as a table, one line per row, with
+// the names as a header whenever they change:
 //
 //       step        loss          lr
 //         10         0.5       0.001
@@ -21,11 +21,11 @@ namespace trainyard {
 struct ConsoleOptions {
   // Borrowed.
   std::FILE* output = stdout;
-  // Of rows with the same names, each which-th is printed. REQUIRES: >= 1.
+  // Prints every N-th of the rows with the same names. REQUIRES: >= 1.
   int64_t every = 1;
 };
 
-// Throws std::invalid_argument, naming the option, for a bad one.
+// Throws std::invalid_argument, naming the option, for an invalid one.
 std::unique_ptr<Sink> MakeConsole(ConsoleOptions options = {});
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-TEST(ConsoleTest, PrintsNamesOnceAndThenEachWhichRow) {
+TEST(ConsoleTest, PrintsNamesOnceAndEveryNthRow) {
   char* text = nullptr;
   size_t size = 0;
   std::FILE* output = open_memstream(&text, &size);
@@ -33,7 +33,7 @@ TEST(ConsoleTest, PrintsNamesOnceAndThenEachWhichRow) {
   std::free(text);
 }
 
-TEST(ConsoleTest, RefusesBadOptions) {
+TEST(ConsoleTest, InvalidOptionsAreErrors) {
   EXPECT_THROW(MakeConsole({.every = 0}), std::invalid_argument);
   EXPECT_THROW(MakeConsole({.output = nullptr}), std::invalid_argument);
 }

@@ -1,12 +1,12 @@
-// Csv writes rows of numbers as CSV (RFC 4180), one line per number, so that
-// metrics that appear late need no new columns:
+// The CSV sink writes rows of numbers (RFC 4180), one line per number, so that
+// a metric that first appears late needs no new column:
 //
 //   step,time,name,value
 //   10,1700000000.125,loss,0.5
 //   10,1700000000.125,lr,0.001
 //
-// Numbers read back as they were; others are nan, inf or -inf. Other records
-// are left out.
+// Numbers are written so that they read back equal; those that are not finite
+// as nan, inf or -inf. Other kinds of records are ignored.
 //
 //   auto sink = MakeCsv("run/metrics.csv");
 //

@@ -1,183 +1,133 @@
 #include "tracking/sinks/event_messages.h"
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <variant>
 
+#include "tracking/sinks/event.pb.h"
 #include "tracking/sinks/png.h"
 
 namespace trainyard {
 namespace {
 
-// Field numbers of TensorBoard's messages, as far as we write them.
-namespace event {
-constexpr int kTime = 1, kStep = 2, kVersion = 3, kSummary = 5;
-}
-namespace summary {
-constexpr int kValue = 1;
-constexpr int kTag = 1, kNumber = 2, kImage = 4, kHistogram = 5, kTensor = 8,
-              kMetadata = 9;
-}  // namespace summary
-namespace hparams {
-constexpr int kExperiment = 2, kSessionStart = 3;
-constexpr int kInfo = 4, kMetric = 5;          // of an experiment
-constexpr int kName = 1, kType = 4, kTag = 2;  // of infos and metrics
-constexpr int kValues = 1, kStartTime = 5;     // of a session's start
-}  // namespace hparams
-
-WireMessage Value(std::string_view tag) {
-  WireMessage value;
-  value.AddBytes(summary::kTag, tag);
-  return value;
+void SetPlugin(events::Summary::Value& value, const char* plugin,
+               const std::string& content = "") {
+  auto& data = *value.mutable_metadata()->mutable_plugin_data();
+  data.set_plugin_name(plugin);
+  data.set_content(content);
 }
 
-WireMessage Metadata(std::string_view plugin, std::string_view content) {
-  WireMessage data;
-  data.AddBytes(1, plugin);
-  if (!content.empty()) data.AddBytes(2, content);
-  WireMessage metadata;
-  metadata.AddMessage(1, data);
-  return metadata;
-}
-
-void Append(WireMessage& all, const tracking::Row& row) {
+void Append(events::Summary& summary, const tracking::Row& row) {
   for (const auto& [name, number] : row) {
-    WireMessage value = Value(name);
-    value.AddFloat(summary::kNumber, static_cast<float>(number));
-    all.AddMessage(summary::kValue, value);
+    events::Summary::Value& value = *summary.add_value();
+    value.set_tag(name);
+    value.set_simple_value(static_cast<float>(number));
   }
 }
 
-void Append(WireMessage& all, const tracking::Histogram& histogram) {
-  WireMessage message;
-  message.AddDouble(1, histogram.min);
-  message.AddDouble(2, histogram.max);
-  message.AddDouble(3, histogram.count);
-  message.AddDouble(4, histogram.sum);
-  message.AddDouble(5, histogram.sum_of_squares);
-  message.AddDoubles(6, histogram.upper_limits);
-  message.AddDoubles(7, histogram.counts);
-  WireMessage value = Value(histogram.name);
-  value.AddMessage(summary::kHistogram, message);
-  all.AddMessage(summary::kValue, value);
+void Append(events::Summary& summary, const tracking::Histogram& histogram) {
+  events::Summary::Value& value = *summary.add_value();
+  value.set_tag(histogram.name);
+  events::SummaryHistogram& message = *value.mutable_histo();
+  message.set_min(histogram.min);
+  message.set_max(histogram.max);
+  message.set_num(histogram.count);
+  message.set_sum(histogram.sum);
+  message.set_sum_squares(histogram.sum_of_squares);
+  message.mutable_bucket_limit()->Add(histogram.upper_limits.begin(),
+                                      histogram.upper_limits.end());
+  message.mutable_bucket()->Add(histogram.counts.begin(),
+                                histogram.counts.end());
 }
 
-void Append(WireMessage& all, const tracking::Image& image) {
-  WireMessage message;
-  message.AddInteger(1, image.height);
-  message.AddInteger(2, image.width);
-  message.AddInteger(3, image.channels);
-  message.AddBytes(4, ToPng(image));
-  WireMessage value = Value(image.name);
-  value.AddMessage(summary::kImage, message);
-  all.AddMessage(summary::kValue, value);
+void Append(events::Summary& summary, const tracking::Image& image) {
+  events::Summary::Value& value = *summary.add_value();
+  value.set_tag(image.name);
+  events::SummaryImage& message = *value.mutable_image();
+  message.set_height(static_cast<int32_t>(image.height));
+  message.set_width(static_cast<int32_t>(image.width));
+  message.set_colorspace(static_cast<int32_t>(image.channels));
+  message.set_encoded_image_string(ToPng(image));
 }
 
-void Append(WireMessage& all, const tracking::Text& text) {
-  constexpr int kString = 7;
-  WireMessage size;
-  size.AddInteger(1, 1);
-  WireMessage shape;
-  shape.AddMessage(2, size);
-  WireMessage tensor;
-  tensor.AddInteger(1, kString);
-  tensor.AddMessage(2, shape);
-  tensor.AddBytes(8, text.text);
+void Append(events::Summary& summary, const tracking::Text& text) {
+  events::Summary::Value& value = *summary.add_value();
   // The tag that TensorBoard's own writers of texts use.
-  WireMessage value = Value(text.name + "/text_summary");
-  value.AddMessage(summary::kTensor, tensor);
-  value.AddMessage(summary::kMetadata, Metadata("text", ""));
-  all.AddMessage(summary::kValue, value);
+  value.set_tag(text.name + "/text_summary");
+  events::Tensor& tensor = *value.mutable_tensor();
+  tensor.set_dtype(events::Tensor::DT_STRING);
+  tensor.mutable_tensor_shape()->add_dim()->set_size(1);
+  tensor.add_string_val(text.text);
+  SetPlugin(value, "text");
 }
 
-// A value of protobuf's own Struct, and the number of its type in TensorBoard.
-struct AnyValue {
-  WireMessage message;
-  int type;
-};
-
-AnyValue ToAny(const std::variant<double, bool, std::string>& value) {
-  AnyValue any;
+events::Experiment::DataType SetValue(
+    events::SessionStart::Value& to,
+    const std::variant<double, bool, std::string>& value) {
   if (const double* number = std::get_if<double>(&value)) {
-    any.type = 3;
-    any.message.AddDouble(2, *number);
-  } else if (const bool* flag = std::get_if<bool>(&value)) {
-    any.type = 2;
-    any.message.AddInteger(4, *flag ? 1 : 0);
-  } else {
-    any.type = 1;
-    any.message.AddBytes(3, std::get<std::string>(value));
+    to.set_number_value(*number);
+    return events::Experiment::DATA_TYPE_FLOAT64;
   }
-  return any;
+  if (const bool* flag = std::get_if<bool>(&value)) {
+    to.set_bool_value(*flag);
+    return events::Experiment::DATA_TYPE_BOOL;
+  }
+  to.set_string_value(std::get<std::string>(value));
+  return events::Experiment::DATA_TYPE_STRING;
 }
 
-void AppendHParams(WireMessage& all, const char* tag, int field,
-                   const WireMessage& message) {
-  WireMessage content;
-  content.AddMessage(field, message);
-  WireMessage value = Value(tag);
-  value.AddMessage(summary::kMetadata, Metadata("hparams", content.bytes()));
-  all.AddMessage(summary::kValue, value);
-}
-
-void Append(WireMessage& all, const tracking::HyperParameters& settings,
+void Append(events::Summary& summary, const tracking::HyperParameters& settings,
             double time) {
-  WireMessage experiment;
-  WireMessage start;
+  events::HParamsData experiment_data, start_data;
+  events::Experiment& experiment = *experiment_data.mutable_experiment();
+  events::SessionStart& start = *start_data.mutable_session_start_info();
   for (const auto& [name, value] : settings.values) {
-    const AnyValue any = ToAny(value);
-    WireMessage info;
-    info.AddBytes(hparams::kName, name);
-    info.AddInteger(hparams::kType, any.type);
-    experiment.AddMessage(hparams::kInfo, info);
-    WireMessage entry;
-    entry.AddBytes(1, name);
-    entry.AddMessage(2, any.message);
-    start.AddMessage(hparams::kValues, entry);
+    events::SessionStart::HParam& hparam = *start.add_hparams();
+    hparam.set_key(name);
+    events::Experiment::HParamInfo& info = *experiment.add_hparam_infos();
+    info.set_name(name);
+    info.set_type(SetValue(*hparam.mutable_value(), value));
   }
   for (const std::string& metric : settings.metrics) {
-    WireMessage name;
-    name.AddBytes(hparams::kTag, metric);
-    WireMessage info;
-    info.AddMessage(hparams::kName, name);
-    experiment.AddMessage(hparams::kMetric, info);
+    experiment.add_metric_infos()->mutable_name()->set_tag(metric);
   }
-  start.AddDouble(hparams::kStartTime, time);
-  AppendHParams(all, "_hparams_/experiment", hparams::kExperiment, experiment);
-  AppendHParams(all, "_hparams_/session_start_info", hparams::kSessionStart,
-                start);
+  start.set_start_time_secs(time);
+  const auto append = [&](const char* tag, const events::HParamsData& data) {
+    events::Summary::Value& value = *summary.add_value();
+    value.set_tag(tag);
+    SetPlugin(value, "hparams", data.SerializeAsString());
+  };
+  append("_hparams_/experiment", experiment_data);
+  append("_hparams_/session_start_info", start_data);
 }
 
 }  // namespace
 
-WireMessage EventMessage(const tracking::Record& record) {
-  WireMessage all;
+std::string EventMessage(const tracking::Record& record) {
+  events::Event event;
+  event.set_wall_time(record.time);
+  event.set_step(record.step);
+  events::Summary& summary = *event.mutable_summary();
   if (const auto* settings =
           std::get_if<tracking::HyperParameters>(&record.what)) {
-    Append(all, *settings, record.time);
+    Append(summary, *settings, record.time);
   } else if (const auto* row = std::get_if<tracking::Row>(&record.what)) {
-    Append(all, *row);
+    Append(summary, *row);
   } else if (const auto* histogram =
                  std::get_if<tracking::Histogram>(&record.what)) {
-    Append(all, *histogram);
+    Append(summary, *histogram);
   } else if (const auto* image = std::get_if<tracking::Image>(&record.what)) {
-    Append(all, *image);
+    Append(summary, *image);
   } else {
-    Append(all, std::get<tracking::Text>(record.what));
+    Append(summary, std::get<tracking::Text>(record.what));
   }
-  WireMessage message;
-  message.AddDouble(event::kTime, record.time);
-  message.AddInteger(event::kStep, record.step);
-  message.AddMessage(event::kSummary, all);
-  return message;
+  return event.SerializeAsString();
 }
 
-WireMessage VersionMessage(double time) {
-  WireMessage message;
-  message.AddDouble(event::kTime, time);
-  message.AddBytes(event::kVersion, "brain.Event:2");
-  return message;
+std::string VersionMessage(double time) {
+  events::Event event;
+  event.set_wall_time(time);
+  event.set_file_version("brain.Event:2");
+  return event.SerializeAsString();
 }
 
 }  // namespace trainyard

@@ -1,23 +1,25 @@
-// EventMessage turns a record into the protocol-buffer message that TensorBoard
-// reads from its event files.
+// EventMessage turns a record into the message that TensorBoard reads from its
+// event files, as bytes (see event.proto).
 //
-//   EventMessage(record).bytes();
+//   const std::string bytes = EventMessage(
+//       {.step = 300, .time = 1.5, .what = tracking::Row{{"loss", 0.1}}});
 //
 // Numbers become 32-bit floats, as TensorBoard's are. Thread-safe.
 #ifndef TRAINYARD_TRACKING_SINKS_EVENT_MESSAGES_H_
 #define TRAINYARD_TRACKING_SINKS_EVENT_MESSAGES_H_
 
+#include <string>
+
 #include "tracking/sinks/record.h"
-#include "tracking/sinks/wire.h"
 
 namespace trainyard {
 
-// Throws std::invalid_argument for an image whose pixels are not as many as it
-// says.
-WireMessage EventMessage(const tracking::Record& record);
+// Throws std::invalid_argument for an image whose number of pixels does not
+// match its size.
+std::string EventMessage(const tracking::Record& record);
 
-// The first of every file: says which version of the format it is.
-WireMessage VersionMessage(double time);
+// The first message of a file: the version of the format.
+std::string VersionMessage(double time);
 
 }  // namespace trainyard
 

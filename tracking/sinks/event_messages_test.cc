@@ -9,10 +9,10 @@
 namespace trainyard {
 namespace {
 
-std::string Hex(const WireMessage& message) {
+std::string Hex(const std::string& message) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (const char c : message.bytes()) {
+  for (const char c : message) {
     const auto byte = static_cast<unsigned char>(c);
     hex += kDigits[byte >> 4];
     hex += kDigits[byte & 15];
@@ -27,18 +27,24 @@ std::string HexOf(decltype(tracking::Record::what) what) {
 // The expected bytes are those of the same messages made with the classes of
 // the tensorboard 2.21 package.
 
-TEST(EventMessagesTest, VersionIsAsTensorBoardsOwn) {
+TEST(EventMessagesTest, VersionIsEqualToTensorBoards) {
   EXPECT_EQ(Hex(VersionMessage(1.5)),
             "09000000000000f83f1a0d627261696e2e4576656e743a32");
 }
 
-TEST(EventMessagesTest, RowIsAsTensorBoardsOwn) {
+TEST(EventMessagesTest, HeaderExample) {
+  const std::string bytes = EventMessage(
+      {.step = 300, .time = 1.5, .what = tracking::Row{{"loss", 0.1}}});
+  EXPECT_EQ(Hex(bytes), HexOf(tracking::Row{{"loss", 0.1}}));
+}
+
+TEST(EventMessagesTest, RowIsEqualToTensorBoards) {
   EXPECT_EQ(HexOf(tracking::Row{{"loss", 0.1}, {"lr", 0.001}}),
             "09000000000000f83f10ac022a180a0b0a046c6f737315cdcccc3d0a090a"
             "026c72156f12833a");
 }
 
-TEST(EventMessagesTest, HistogramIsAsTensorBoardsOwn) {
+TEST(EventMessagesTest, HistogramIsEqualToTensorBoards) {
   EXPECT_EQ(HexOf(tracking::Histogram{.name = "w",
                                       .min = 1,
                                       .max = 2,
@@ -53,13 +59,13 @@ TEST(EventMessagesTest, HistogramIsAsTensorBoardsOwn) {
             "0000f03f0000000000000040");
 }
 
-TEST(EventMessagesTest, TextIsAsTensorBoardsOwn) {
+TEST(EventMessagesTest, TextIsEqualToTensorBoards) {
   EXPECT_EQ(HexOf(tracking::Text{.name = "n", .text = "hi"}),
             "09000000000000f83f10ac022a2a0a280a0e6e2f746578745f73756d6d61"
             "7279420c0807120412020801420268694a080a060a0474657874");
 }
 
-TEST(EventMessagesTest, HyperParametersAreAsTensorBoardsOwn) {
+TEST(EventMessagesTest, HyperParametersAreEqualToTensorBoards) {
   EXPECT_EQ(HexOf(tracking::HyperParameters{
                 .values = {{"lr", 0.5},
                            {"amp", true},
@@ -72,6 +78,12 @@ TEST(EventMessagesTest, HyperParametersAreAsTensorBoardsOwn) {
             "745f696e666f4a450a430a0768706172616d7312381a360a090a03616d70"
             "120220010a0f0a026c72120911000000000000e03f0a0f0a056d6f64656c"
             "12061a04636f6e7629000000000000f83f");
+}
+
+// A number that is 0 is written, and not left out as a default.
+TEST(EventMessagesTest, ZeroIsEqualToTensorBoards) {
+  EXPECT_EQ(HexOf(tracking::Row{{"loss", 0}}),
+            "09000000000000f83f10ac022a0d0a0b0a046c6f73731500000000");
 }
 
 TEST(EventMessagesTest, ImageHoldsItsSizeAndAPng) {

@@ -1,6 +1,6 @@
 // MakeHistogram counts values into buckets of equal width.
 //
-//   tracker.Add(step, MakeHistogram("weights/conv1", values));
+//   tracker.Add(10, MakeHistogram("weights/conv1", weights));
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRACKING_SINKS_HISTOGRAM_H_
@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-// Values that are not finite are left out. Throws std::invalid_argument for
-// fewer than 1 bucket.
+// Ignores values that are not finite. Throws std::invalid_argument for fewer
+// than 1 bucket.
 tracking::Histogram MakeHistogram(std::string name,
                                   std::span<const float> values,
                                   int buckets = 64);

@@ -1,9 +1,9 @@
-// JsonLines writes rows of numbers as lines of JSON, one object each:
+// The JSON Lines sink writes each row of numbers as one line with an object:
 //
 //   {"step":10,"time":1700000000.125,"loss":0.5,"lr":0.001}
 //
-// Numbers read back as they were; one that is not finite is null. Other records
-// are left out.
+// Numbers are written so that they read back equal; one that is not finite
+// becomes null. Other kinds of records are ignored.
 //
 //   auto sink = MakeJsonLines("run/metrics.jsonl");
 //

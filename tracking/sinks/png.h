@@ -1,4 +1,4 @@
-// ToPng makes a PNG file of an image, in memory.
+// ToPng encodes an image as a PNG file in memory.
 //
 //   ToPng({.width = 1, .height = 1, .channels = 3, .pixels = {255, 0, 0}});
 //
@@ -12,8 +12,9 @@
 
 namespace trainyard {
 
-// Throws std::invalid_argument, naming the image, for a size that no image has,
-// other channels than 1, 3 or 4, and too few or too many pixels.
+// Throws std::invalid_argument, naming the image, for a size that is not
+// positive, for other channels than 1, 3 or 4, and if the number of pixels does
+// not match.
 std::string ToPng(const tracking::Image& image);
 
 }  // namespace trainyard

@@ -1,12 +1,12 @@
-// Record is one thing a run has to tell: a row of numbers, a histogram, an
-// image, a text or the run's settings, each at a step and a time.
+// Record is one item that a run writes: a row of numbers, a histogram, an
+// image, a text or the run's hyperparameters, each at a step and a time.
 //
-//   tracking::Record{.step = 10,
-//                    .time = 1.7e9,
-//                    .what = tracking::Row{{"loss", 0.5}, {"lr", 0.1}}};
+//   const tracking::Record record{
+//       .step = 10,
+//       .time = 1.7e9,
+//       .what = tracking::Row{{"loss", 0.5}, {"lr", 0.1}}};
 //
-// These everyday words stand in a namespace of their own: an Image is something
-// else to a dataset.
+// The names are common words, so they are in a namespace of their own.
 //
 // Free of libtorch. Thread-compatible: value types.
 #ifndef TRAINYARD_TRACKING_SINKS_RECORD_H_
@@ -21,11 +21,11 @@
 
 namespace trainyard::tracking {
 
-// Numbers that were measured together, by name. Names are not repeated, and
-// "step" and "time" are not among them.
+// Numbers that were measured together, by name. REQUIRES: no name twice, and
+// neither "step" nor "time".
 using Row = std::vector<std::pair<std::string, double>>;
 
-// How values are distributed; see MakeHistogram.
+// The distribution of values; see MakeHistogram.
 struct Histogram {
   std::string name;
   double min = 0;
@@ -33,8 +33,8 @@ struct Histogram {
   double count = 0;
   double sum = 0;
   double sum_of_squares = 0;
-  // Bucket i holds what is at most upper_limits[i] and more than the one
-  // before.
+  // Bucket i counts the values above upper_limits[i - 1] and up to
+  // upper_limits[i].
   std::vector<double> upper_limits;
   std::vector<double> counts;
 };
@@ -50,13 +50,13 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-// Shown as Markdown where a viewer can.
+// Viewers that can show it as Markdown.
 struct Text {
   std::string name;
   std::string text;
 };
 
-// The settings that tell runs apart, and the metrics to compare them by.
+// The settings in which runs differ, and the metrics to compare them by.
 struct HyperParameters {
   std::map<std::string, std::variant<double, bool, std::string>> values;
   std::vector<std::string> metrics;

@@ -1,15 +1,15 @@
-// Sink is a place that records go to: a file, a console. Tracker feeds it, from
-// one thread of its own.
+// Sink is a destination of records: a file, a console. A Tracker calls it from
+// one thread.
 //
 //   class Count final : public Sink {
 //    public:
 //     std::string name() const override { return "count"; }
-//     void Write(const Record&) override { ++count; }
+//     void Write(const tracking::Record&) override { ++count; }
 //     int64_t count = 0;
 //   };
 //
-// All calls may throw; the tracker then leaves the sink alone and says so.
-// Thread-compatible.
+// Every method may throw: the tracker then reports the error and does not use
+// the sink again. Thread-compatible.
 #ifndef TRAINYARD_TRACKING_SINKS_SINK_H_
 #define TRAINYARD_TRACKING_SINKS_SINK_H_
 
@@ -24,21 +24,23 @@ class Sink {
  public:
   virtual ~Sink() = default;
 
-  // Different for each sink of a tracker; names its position in checkpoints.
+  // Unique among the sinks of a tracker: the key of its position in
+  // checkpoints.
   virtual std::string name() const = 0;
 
-  // Starts a run's records: at 0 a new one, with what was there moved aside; at
-  // a position() of before, the same one, with what came after it cut off.
-  // Called before Write, and again for a further run.
+  // Starts a run. With position 0 the run is new, and existing output is moved
+  // aside. Otherwise the run is resumed: `position` is what position() returned
+  // at the checkpoint, and later output is cut off. Called before the first
+  // Write of each run.
   virtual void Open(int64_t /*position*/) {}
 
-  // A kind that the sink has no place for is left out.
+  // Ignores kinds of records that the sink does not support.
   virtual void Write(const tracking::Record& record) = 0;
 
-  // Hands everything to the operating system: it survives this process.
+  // Hands everything to the operating system, so that it survives this process.
   virtual void Flush() {}
 
-  // Flushes, to the disk itself, and says how far it is.
+  // Flushes to the disk, and returns the position to resume from.
   virtual int64_t position() { return 0; }
 };
 

@@ -19,8 +19,8 @@ std::string Raw(T value) {
   return raw;
 }
 
-// The format's checksum: rotated and shifted, so that the checksum of data that
-// holds its own checksum is no constant.
+// The format's checksum: rotated and shifted, so that data which contains its
+// own checksum does not always have the same one.
 std::string Checksum(const std::string& data) {
   const uint32_t crc = Crc32c(data.data(), data.size());
   return Raw<uint32_t>(((crc >> 15) | (crc << 17)) + 0xa282ead8U);
@@ -39,9 +39,9 @@ class TensorBoard final : public Sink {
   }
 
   void Write(const tracking::Record& record) override {
-    if (is_empty_) Append(VersionMessage(record.time).bytes());
+    if (is_empty_) Append(VersionMessage(record.time));
     is_empty_ = false;
-    Append(EventMessage(record).bytes());
+    Append(EventMessage(record));
   }
 
   void Flush() override { file_.Flush(); }

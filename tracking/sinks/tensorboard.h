@@ -1,11 +1,11 @@
-// TensorBoard writes records to an event file that the tensorboard program
-// reads: numbers, histograms, images, texts, and hyperparameters.
+// The TensorBoard sink writes records to an event file that the tensorboard
+// program reads: numbers, histograms, images, texts and hyperparameters.
 //
-//   auto sink = MakeTensorBoard("run/tensorboard");
-//   // tensorboard --logdir=run
+//   auto sink = MakeTensorBoard(folder + "/tensorboard");
 //
-// One file per run, also of a resumed one: it is cut back to the checkpoint and
-// goes on. A file cut at any byte can be read up to there.
+// `tensorboard --logdir=FOLDER` shows it. A run has one file, also when it is
+// resumed: the file is truncated to its length at the checkpoint. A file cut at
+// any byte can be read up to there.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRACKING_SINKS_TENSORBOARD_H_
@@ -18,7 +18,7 @@
 
 namespace trainyard {
 
-// Of the file in its folder.
+// The file's name in its folder.
 inline constexpr char kEventFileName[] = "events.out.tfevents.trainyard";
 
 std::unique_ptr<Sink> MakeTensorBoard(const std::string& folder);

@@ -2,17 +2,17 @@
 // a thread of its own, so that the loop does not wait for files.
 //
 //   std::vector<std::unique_ptr<Sink>> sinks;
-//   sinks.push_back(MakeJsonLines("run/metrics.jsonl"));
+//   sinks.push_back(MakeJsonLines(folder + "/metrics.jsonl"));
 //   Tracker tracker(std::move(sinks));
 //   tracker.Add(10, tracking::Row{{"loss", 0.5}, {"lr", 0.001}});
 //   tracker.Flush();
 //
-// Add costs a lock and a move. Records wait in a queue of bounded size; only
-// when it is full does Add wait, since nothing is dropped. What was added is
-// with the operating system after Flush, when the tracker is destroyed, and
-// otherwise within a fraction of a second.
+// Add takes a lock and moves the record into a bounded queue. Nothing is
+// dropped: Add waits while the queue is full. Records reach the operating
+// system within a fraction of a second, and at the latest after Flush or when
+// the tracker is destroyed.
 //
-// A sink that fails (a full disk) gets no more records, and the run goes on:
+// A sink that fails (a full disk) gets no more records, and the run continues:
 // see error().
 //
 // Thread-safe.
@@ -47,10 +47,10 @@ struct TrackerOptions {
 
 class Tracker {
  public:
-  // By sink name: what a checkpoint keeps to resume from.
+  // By sink name; saved in checkpoints.
   using Positions = std::map<std::string, int64_t>;
 
-  // Throws std::invalid_argument, naming the option, for a bad one and for two
+  // Throws std::invalid_argument for an invalid option, naming it, and for two
   // sinks of one name.
   explicit Tracker(std::vector<std::unique_ptr<Sink>> sinks,
                    TrackerOptions options = {});
@@ -59,19 +59,19 @@ class Tracker {
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;
 
-  // Throws std::invalid_argument for a row with "step" or "time" in it.
+  // Throws std::invalid_argument for a row with the name "step" or "time".
   void Add(int64_t step, decltype(tracking::Record::what) what);
 
-  // Begins a run: from the positions of a checkpoint, or without any anew.
-  // Before the first record it need not be called.
+  // Starts a run: resumed at the positions of a checkpoint, or a new one if
+  // there are none. The first record starts a new run if Start was not called.
   void Start(const Positions& positions = {});
 
-  // Waits until everything added is with the operating system.
+  // Waits until everything that was added is with the operating system.
   void Flush();
-  // Waits until it is on the disk. Empty if no run was begun.
+  // Waits until it is on the disk. Empty if no run was started.
   Positions Save();
 
-  // What the first failed sink said; "" if none failed.
+  // The error of the first sink that failed; "" if none did.
   std::string error() const;
   // How often Add had to wait for the queue.
   int64_t waits() const;
@@ -83,9 +83,10 @@ class Tracker {
   };
 
   void Loop();
-  // Does it on the writing thread, after what was added before, and waits.
+  // Runs the task on the writing thread, after the records added so far, and
+  // waits for it.
   void Do(std::function<void()> task);
-  // On the writing thread, like all below.
+  // These run on the writing thread.
   void Each(const std::function<void(Sink&)>& act);
   void Open(const Positions& positions);
   void Write(const std::vector<tracking::Record>& records);
@@ -96,8 +97,8 @@ class Tracker {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;   // of the writing thread
-  std::condition_variable space_;  // of those that wait for the queue
-  std::condition_variable done_;   // of those that wait for a task
+  std::condition_variable space_;  // of callers that wait for the queue
+  std::condition_variable done_;   // of callers that wait for a task
   std::vector<tracking::Record> queue_;
   std::vector<std::function<void()>> tasks_;
   int64_t tasks_added_ = 0;

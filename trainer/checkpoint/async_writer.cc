@@ -5,14 +5,13 @@
 
 namespace trainyard {
 
-AsyncCheckpointWriter::AsyncCheckpointWriter(
-    CheckpointStore& store, AsyncCheckpointWriterOptions options)
-    : store_(store), options_(options), thread_([this] { Run(); }) {}
+AsyncCheckpointWriter::AsyncCheckpointWriter(Checkpointer& checkpointer)
+    : checkpointer_(checkpointer), thread_([this] { Run(); }) {}
 
 AsyncCheckpointWriter::~AsyncCheckpointWriter() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    ends_ = true;
+    stopping_ = true;
   }
   changed_.notify_all();
   thread_.join();
@@ -26,16 +25,11 @@ absl::Status AsyncCheckpointWriter::Save(const Checkpoint& checkpoint) {
   absl::Status earlier;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (pending_ &&
-        options_.when_busy == AsyncCheckpointWriterOptions::Busy::kSkip) {
-      ++skipped_;
-      return absl::OkStatus();
-    }
     changed_.wait(lock, [this] { return !pending_; });
     earlier = TakeResult();
   }
-  // The thread is at rest: the buffers are ours.
-  const absl::Status taken = snapshot_.Take(checkpoint, store_.share());
+  // The thread is idle now, so nobody else uses the buffers.
+  const absl::Status taken = snapshot_.Take(checkpoint, checkpointer_.share());
   if (!taken.ok()) return taken;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -59,12 +53,12 @@ bool AsyncCheckpointWriter::busy() const {
 void AsyncCheckpointWriter::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return pending_ || ends_; });
+    changed_.wait(lock, [this] { return pending_ || stopping_; });
     if (!pending_) return;
     lock.unlock();
     absl::Status saved;
     try {
-      saved = store_.Save(snapshot_.checkpoint());
+      saved = checkpointer_.Save(snapshot_.checkpoint());
     } catch (const std::exception& error) {
       saved = absl::InternalError(error.what());
     }

@@ -1,12 +1,12 @@
-// Checkpoint is all that a run needs to go on as if it had never stopped, in
-// memory.
+// Checkpoint is the complete state of a run in memory: everything that is
+// needed to resume it as if it had never stopped.
 //
 //   Checkpoint checkpoint{.step = 12000};
 //   checkpoint.tensors["model"] = NamedParameters(*model);
 //   checkpoint.tensors["optimizer"] = optimizer.NamedTensors();
-//   checkpoint.parts["loader"] = loader.SaveState();
+//   checkpoint.parts["rng"] = SaveRngState();
 //
-// Thread-compatible. Copies share the tensors' memory.
+// Thread-compatible. Copies share the memory of the tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_H_
 
@@ -21,31 +21,31 @@
 namespace trainyard {
 
 struct Checkpoint {
-  // Where the run is. The step names the checkpoint: a run that saves more than
-  // once between two updates must count something finer. REQUIRES: >= 0.
+  // The position of the run. The step identifies the checkpoint: a later one
+  // with the same step replaces it. REQUIRES: >= 0.
   int64_t step = 0;
   int64_t epoch = 0;
   int64_t samples = 0;
-  // Whether the run has come to its end.
+  // Whether the run is finished.
   bool finished = false;
-  // Large things, by group: "model", "optimizer", "ema". Each group is a
-  // safetensors file of that name, or several if several processes write.
-  // Groups are called [A-Za-z0-9_][A-Za-z0-9._-]*, but not "state".
+  // Tensors by group, e.g. "model", "optimizer". A store writes each group to a
+  // safetensors file of that name, or to several if several ranks write. The
+  // name of a group is [A-Za-z0-9_][A-Za-z0-9._-]*, except "state".
   std::map<std::string, std::vector<NamedTensor>> tensors = {};
-  // Everything else, by part. A name has no slash. Tensors with NaN are not
-  // saved, except in the part "gradients".
+  // All other state by part. The name of a part contains no slash. Tensors must
+  // not contain NaN, except in the part "gradients".
   std::map<std::string, State> parts = {};
-  // Of an evaluation of these very weights: what "best" is decided by. Empty if
-  // there was none.
+  // The metrics of an evaluation of exactly these weights; retention by the
+  // best metric uses them. Empty if these weights were not evaluated.
   std::map<std::string, double> metrics = {};
-  // Settings of the run, to be compared when it is resumed.
+  // The settings of the run. They are compared when it is resumed.
   std::map<std::string, std::string> config = {};
 
-  // Set by loading: how many processes wrote it. With another number now, the
-  // parts are those of process 0.
+  // Set by loading: the number of ranks that wrote the checkpoint. A rank that
+  // did not exist then gets the parts of the first rank.
   int world_size = 1;
-  // Set by loading: whether the parts are this process's own, on all processes.
-  // A node's folder has those of its own processes only.
+  // Set by loading: whether every rank has got the parts that it saved. False
+  // e.g. if a node's folder was copied from another node.
   bool own_parts = true;
 };
 

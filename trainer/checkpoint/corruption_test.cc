@@ -1,5 +1,5 @@
-// 11,000 damaged checkpoints and then some: each is refused, with a reason that
-// names a file of it.
+// More than 11,000 damaged checkpoints: each is rejected with an error that
+// names one of its files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using Files = std::map<std::string, std::string>;
 
 constexpr char kFolder[] = "/run/step-0000000003/";
 
-// The files of a new checkpoint of step 3, whose values are another step's.
+// The files of a new checkpoint of step 3, with the values of another step.
 Files Save(int64_t values, FileSystem& files) {
   Checkpoint checkpoint = SampleCheckpoint(values);
   checkpoint.step = 3;
@@ -52,7 +52,8 @@ class CorruptionTest : public ::testing::Test {
     std::cout << tried_ << " damaged, " << silent_ << " not noticed\n";
   }
 
-  // Refused if this file is so; the file is sound again afterwards.
+  // Checks that the checkpoint is rejected with this content of the file, and
+  // restores the file.
   void ExpectRefused(const std::string& name, const std::string& content,
                      const std::string& how) {
     files_.Put(kFolder + name, content);
@@ -68,7 +69,7 @@ class CorruptionTest : public ::testing::Test {
     files_.Put(kFolder + name, sound_[name]);
   }
 
-  // A byte of the checkpoint, each as likely as the next.
+  // A random byte of the checkpoint, with equal probability.
   std::pair<std::string, size_t> RandomByte() {
     size_t total = 0;
     for (const auto& [name, content] : sound_) total += content.size();
@@ -101,7 +102,7 @@ TEST_F(CorruptionTest, AThousandBursts) {
   for (int i = 0; i < 1000; ++i) {
     const auto [name, at] = RandomByte();
     std::string content = sound_[name];
-    // 2 to 64 bits, the first and the last of which are turned.
+    // 2 to 64 bits; the first and the last are inverted.
     const uint64_t bits = 2 + random_() % 63;
     const uint64_t first = 8 * at + random_() % 8;
     for (uint64_t bit = 0; bit < bits; ++bit) {

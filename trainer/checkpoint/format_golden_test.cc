@@ -1,4 +1,4 @@
-// Checkpoints that earlier versions wrote are read for ever.
+// Checkpoints of earlier versions must always load.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,10 +11,11 @@
 namespace trainyard {
 namespace {
 
-// Written by tools/faults:save_loop --steps=1 --elements=3, which said so.
+// Written by tools/faults:save_loop --steps=1 --elements=3, which printed these
+// numbers.
 TEST(FormatGoldenTest, Format1) {
   const std::string folder = TestFolder();
-  // Bazel shows files as links, which a checkpoint must not have.
+  // Bazel shows files as links, which the reader rejects.
   std::filesystem::copy("trainer/checkpoint/testdata/format1", folder,
                         std::filesystem::copy_options::recursive);
   const auto store =

@@ -8,21 +8,22 @@
 
 #include "trainer/checkpoint/python_param_groups.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/input_file.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
 
-// Far more than the names of any model take.
+// Far more than any model needs.
 constexpr uint64_t kMaxSettings = uint64_t{64} << 20;
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
   const absl::StatusOr<InputFile> file = InputFile::Open(path);
   if (!file.ok()) return file.status();
   if (file->size() > kMaxSettings) {
-    return absl::DataLossError(absl::StrCat(
-        path, ": has ", file->size(), " bytes, more than ", kMaxSettings));
+    return absl::DataLossError(absl::StrCat(path, ": has ", file->size(),
+                                            " bytes; it must have at most ",
+                                            kMaxSettings));
   }
   std::string text(file->size(), '\0');
   const absl::Status read = file->ReadAt(0, text.data(), text.size());
@@ -69,7 +70,7 @@ absl::StatusOr<std::vector<ParamGroup>> ReadPythonParamGroups(
       if (param == unused.end()) {
         return absl::InvalidArgumentError(
             absl::StrCat(path, ": parameter ", QuotedName(name),
-                         " is in two groups, or not in the model"));
+                         " is in two groups or not in the model"));
       }
       group.params.push_back({name, param->second});
       unused.erase(param);

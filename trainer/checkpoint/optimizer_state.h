@@ -1,10 +1,10 @@
-// An optimizer's state in a safetensors file, by the parameters' names: kept
-// between runs, or exchanged with Python by tools/convert/optimizer_state.py.
+// Keeps the state of an optimizer in a safetensors file, by parameter names.
+// The file can be exchanged with Python: see tools/convert/optimizer_state.py.
 //
 //   const auto groups = ReadPythonParamGroups(
 //       "optimizer.json", NamedParameters(*model), {"lr", "weight_decay"});
 //   AdamW optimizer(*groups);
-//   absl::Status status =
+//   absl::Status loaded =
 //       LoadOptimizerState("optimizer.safetensors", optimizer);
 //
 // Thread-compatible.
@@ -26,12 +26,14 @@ namespace trainyard {
 absl::Status SaveOptimizerState(const std::string& path,
                                 const Optimizer& optimizer);
 
-// InvalidArgument if names or shapes differ: lists them, and changes nothing.
+// Returns InvalidArgument, listing all differences, if names or shapes differ;
+// then nothing has changed.
 absl::Status LoadOptimizerState(const std::string& path, Optimizer& optimizer);
 
-// The groups of a Python optimizer over these parameters, with its values of
-// these fields; a field that a group's settings lack is left to the optimizer's
-// options. InvalidArgument if a parameter is in no group, in two, or unknown.
+// Returns the groups of a Python optimizer over these parameters, with the
+// values of these fields as overrides. A field that the file lacks is not
+// overridden. Returns InvalidArgument if a parameter is unknown, in no group,
+// or in two.
 absl::StatusOr<std::vector<ParamGroup>> ReadPythonParamGroups(
     const std::string& path, const std::vector<NamedTensor>& params,
     const std::vector<std::string>& fields);

@@ -91,7 +91,7 @@ class OptimizerStateTest : public ::testing::TestWithParam<Case> {
   void ExpectState(const Optimizer& optimizer, const std::string& time) {
     const std::string path = ::testing::TempDir() + "/state.safetensors";
     ASSERT_TRUE(SaveOptimizerState(path, optimizer).ok());
-    // Written as Python would have written it: so Python can go on from it.
+    // The same file as Python's, so Python can continue from it.
     EXPECT_TRUE(Content(path) ==
                 Content(PathOf(GetParam().name + "_" + time + ".safetensors")))
         << time;
@@ -106,7 +106,7 @@ class OptimizerStateTest : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(OptimizerStateTest, GoesOnFromPythonBitForBit) {
+TEST_P(OptimizerStateTest, ContinuesFromPythonBitForBit) {
   std::vector<NamedTensor> params = Parameters();
   const auto optimizer = Make(params);
   const auto model = Model();
@@ -122,7 +122,7 @@ TEST_P(OptimizerStateTest, GoesOnFromPythonBitForBit) {
   ExpectParameters(params, model, "after");
 }
 
-TEST_P(OptimizerStateTest, FromTheStartItIsWhatPythonDoes) {
+TEST_P(OptimizerStateTest, MatchesPythonFromTheStart) {
   std::vector<NamedTensor> params = Parameters();
   const auto optimizer = Make(params);
   Update(params, *optimizer, 0);
@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
                            }}),
     [](const auto& each) { return each.param.name; });
 
-TEST(OptimizerStateErrorsTest, AStateThatDoesNotFitIsListed) {
+TEST(OptimizerStateErrorsTest, ErrorsListAllDifferences) {
   AdamW optimizer({{.params = Parameters()}});
   const absl::Status status =
       LoadOptimizerState(PathOf("sgd_before.safetensors"), optimizer);
@@ -171,7 +171,7 @@ TEST(OptimizerStateErrorsTest, AStateThatDoesNotFitIsListed) {
               HasSubstr("unexpected: body.bias/momentum_buffer"));
 }
 
-TEST(OptimizerStateErrorsTest, EveryParameterIsInOneGroup) {
+TEST(OptimizerStateErrorsTest, RejectsParametersInNoGroupOrInTwo) {
   const auto error = [](std::vector<NamedTensor> params) {
     const auto groups =
         ReadPythonParamGroups(PathOf("sgd_before.json"), params, {});

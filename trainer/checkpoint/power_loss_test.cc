@@ -1,4 +1,4 @@
-// Power that fails at every moment of a save, on a disk that forgets whatever
+// The power fails at every call of a save, on a disk that loses all data that
 // was not synced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::unique_ptr<CheckpointStore> OpenStore(FileSystem& files) {
   return *std::move(store);
 }
 
-TEST(PowerLossTest, WhatWasAcknowledgedIsThereWheneverThePowerFails) {
+TEST(PowerLossTest, AcknowledgedCheckpointsSurviveAPowerCutAtEveryCall) {
   int64_t call = 1;
   int acknowledged = 0;
   for (bool failed = true; failed; ++call) {
@@ -30,13 +30,13 @@ TEST(PowerLossTest, WhatWasAcknowledgedIsThereWheneverThePowerFails) {
     {
       FaultyFileSystem files(disk);
       const auto store = OpenStore(files);
-      files.EndAtCall(call);
+      files.StopAtCall(call);
       for (const int64_t step : {1, 2, 3, 4}) {
         if (!store->Save(SampleCheckpoint(step)).ok()) break;
         last = step;
         ++acknowledged;
       }
-      failed = files.happened();
+      failed = files.fault_fired();
     }
     disk.CutPower();
     const auto store = OpenStore(disk);
@@ -59,8 +59,8 @@ TEST(PowerLossTest, WhatWasAcknowledgedIsThereWheneverThePowerFails) {
   EXPECT_GT(call, 200);
 }
 
-// The same disk shows what would happen without fsync: the test can fail.
-TEST(PowerLossTest, WithoutSyncNothingIsThere) {
+// Proves that the test above can fail: without fsync the disk loses everything.
+TEST(PowerLossTest, WithoutSyncEverythingIsLost) {
   class NoSync final : public FileSystemWrapper {
    public:
     using FileSystemWrapper::FileSystemWrapper;

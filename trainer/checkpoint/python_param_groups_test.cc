@@ -28,7 +28,7 @@ TEST(PythonParamGroupsTest, HeaderExample) {
       ElementsAre(Pair("beta1", 0.9), Pair("beta2", 0.999), Pair("lr", 0.1)));
 }
 
-TEST(PythonParamGroupsTest, FlagsAreNumbersAndTheRestIsLeftOut) {
+TEST(PythonParamGroupsTest, FlagsAreNumbersAndOtherSettingsAreLeftOut) {
   const auto groups = ParsePythonParamGroups(
       R"({"param_groups": [{"amsgrad": true, "maximize": false, "foreach": null,
            "note": "x", "etas": [0.5, 1.2], "params": []}, {"params": ["a", "b"]}],
@@ -41,7 +41,7 @@ TEST(PythonParamGroupsTest, FlagsAreNumbersAndTheRestIsLeftOut) {
   EXPECT_THAT((*groups)[1].fields, IsEmpty());
 }
 
-TEST(PythonParamGroupsTest, SaysWhatIsWrong) {
+TEST(PythonParamGroupsTest, ErrorsNameTheProblem) {
   const std::string start = R"({"format":"trainyard-optimizer-1")";
   EXPECT_EQ(ErrorOf(""), "byte 0: expected an object");
   EXPECT_THAT(ErrorOf("{}"), HasSubstr("no format or no param_groups"));

@@ -1,11 +1,10 @@
-// RankExchange is how the processes of a run tell each other what they wrote: a
-// checkpoint that several write is there only when all have written their part.
-// Free of libtorch.
+// RankExchange connects the ranks of a run while they save or load one
+// checkpoint together. Free of libtorch.
 //
 //   absl::StatusOr<std::vector<std::string>> all = ranks.AllGather("my part");
 //
-// Saves may run in a background thread beside training: an implementation must
-// not use the process group that training uses.
+// A save may run on a background thread while the run trains, so an
+// implementation needs a communicator of its own. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_RANK_EXCHANGE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_RANK_EXCHANGE_H_
 
@@ -22,14 +21,28 @@ class RankExchange {
 
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
-  // The rank that locks, commits and removes in this process's folder: 0 if all
-  // processes share one; the first of its node if each node has its own.
+  // The rank that locks, commits and deletes in the folder that this rank
+  // writes to: rank 0 if all ranks share one folder, the first rank of the node
+  // if each node has its own.
   virtual int leader() const { return 0; }
+  bool is_leader() const { return rank() == leader(); }
 
-  // What each gave, by rank. An error if another does not come in time.
-  // Collective: all ranks must call it.
+  // Returns what each rank passed, in rank order, or an error if a rank does
+  // not call in time. Collective: all ranks must call it.
   virtual absl::StatusOr<std::vector<std::string>> AllGather(
       const std::string& mine) = 0;
+};
+
+// The exchange of a run with a single rank. Has no state.
+RankExchange& SingleRank();
+
+// The share of a checkpoint that one rank writes.
+struct RankShare {
+  // This rank among the ranks that write to the same folder, and their number.
+  int rank = 0;
+  int world_size = 1;
+  // This rank among all ranks of the run. Names the files of its parts.
+  int global_rank = 0;
 };
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// The examples of README.md, as they stand there.
+// The examples of README.md. tools/lint/examples.py compares them.
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ Checkpoint checkpoint{.step = 12000};
 checkpoint.tensors["model"] = NamedParameters(*model);
 checkpoint.tensors["optimizer"] = optimizer.NamedTensors();
 checkpoint.parts["rng"] = SaveRngState();
-absl::Status saved = (*store)->Save(checkpoint);       // on the disk when it returns OK
-absl::StatusOr<Restored> latest = (*store)->Latest();  // every byte verified, older ones if the newest is damaged
+absl::Status saved = (*store)->Save(checkpoint);       // durable if OK
+absl::StatusOr<Restored> latest = (*store)->Latest();  // verifies every byte, skips damaged checkpoints
   // clang-format on
   ASSERT_TRUE(saved.ok()) << saved;
   ASSERT_TRUE(latest.ok()) << latest.status();

@@ -1,6 +1,10 @@
-// One number for the whole state of a run, so that two runs can be compared:
-// CRC32C over names, types, shapes and bytes of named tensors, in the order
-// given.
+// StateCrc32c computes one number for the state of a run, to compare two runs:
+// CRC32C over the names, types, shapes and bytes of named tensors.
+//
+//   uint32_t crc = StateCrc32c(NamedParameters(*model));
+//   crc = StateCrc32c(optimizer.State(), crc);  // of both together
+//
+// Thread-safe while nobody writes to the tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STATE_CRC32C_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STATE_CRC32C_H_
 
@@ -11,7 +15,8 @@
 
 namespace trainyard {
 
-// The checksum of what `crc` is the checksum of, followed by these tensors.
+// Returns the checksum of what `crc` covers, followed by these tensors in this
+// order.
 uint32_t StateCrc32c(const std::vector<NamedTensor>& state, uint32_t crc = 0);
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-TEST(StateCrc32cTest, AnyDifferenceShows) {
+TEST(StateCrc32cTest, EveryDifferenceChangesIt) {
   const at::Tensor numbers = at::arange(6, at::kFloat);
   const std::vector<std::vector<NamedTensor>> states = {
       {},
@@ -26,13 +26,13 @@ TEST(StateCrc32cTest, AnyDifferenceShows) {
   EXPECT_EQ(sums.size(), states.size());
 }
 
-TEST(StateCrc32cTest, MemoryLayoutDoesNotShow) {
+TEST(StateCrc32cTest, MemoryLayoutDoesNotChangeIt) {
   const at::Tensor numbers = at::arange(6, at::kFloat).view({2, 3});
   EXPECT_EQ(StateCrc32c({{"w", numbers.t()}}),
             StateCrc32c({{"w", numbers.t().contiguous()}}));
 }
 
-TEST(StateCrc32cTest, GoesOnFromAnEarlierSum) {
+TEST(StateCrc32cTest, ContinuesAnEarlierChecksum) {
   const NamedTensor a{"a", at::arange(3)}, b{"b", at::arange(4)};
   EXPECT_EQ(StateCrc32c({b}, StateCrc32c({a})), StateCrc32c({a, b}));
 }

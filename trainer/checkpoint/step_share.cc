@@ -15,6 +15,7 @@
 #include "trainer/checkpoint/format/states.h"
 #include "trainer/checkpoint/parts/has_nan.h"
 #include "trainer/checkpoint/safetensors/safetensors_tensor.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
@@ -28,9 +29,9 @@ std::string StateName(int rank, const char* ending) {
   return absl::StrFormat("state-r%05d.%s", rank, ending);
 }
 
-// Gradients in fp16 overflow now and then: their scaler drops them.
 bool MayHaveNan(const std::string& group, std::string_view name) {
-  return group == kStateGroup && name.starts_with("gradients/");
+  return group == kStateGroup &&
+         name.substr(0, name.find('/')) == kGradientsPart;
 }
 
 absl::StatusOr<pb::FileEntry> WriteTensors(
@@ -51,10 +52,9 @@ absl::StatusOr<pb::FileEntry> WriteTensors(
         absl::StatusOr<at::Tensor> host = HostBytes(*by_name[entry.name]);
         if (!host.ok()) return host.status();
         bytes = *std::move(host);
-        if (!MayHaveNan(group, entry.name) && HasNan(bytes)) {
-          return absl::FailedPreconditionError(absl::StrCat(
-              "tensor ", QuotedName(entry.name), " of ", QuotedName(group),
-              " contains NaN; the checkpoints before it stay"));
+        if (!MayHaveNan(group, entry.name)) {
+          const absl::Status sound = CheckNoNan(group, {entry.name, bytes});
+          if (!sound.ok()) return sound;
         }
         return bytes.const_data_ptr();
       });
@@ -70,9 +70,9 @@ uint64_t BytesOf(const NamedTensor& item) {
   return item.tensor.defined() ? item.tensor.nbytes() : 0;
 }
 
-// Writes this process's shard of a group and, as process 0, the index.
+// Writes this rank's shard of a group and, on rank 0, the index.
 absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
-                        const ShareOf& share, StepWriter& writer,
+                        const RankShare& share, StepWriter& writer,
                         std::vector<pb::FileEntry>& files) {
   const int count = NumShards(tensors, share.world_size);
   const std::vector<int> shards = WritersOf(tensors, share.world_size);
@@ -98,7 +98,7 @@ absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
   return absl::OkStatus();
 }
 
-// The tensors among the values of the parts.
+// Returns the values of the parts that are tensors.
 Tensors StateTensors(const Checkpoint& checkpoint) {
   Tensors tensors;
   for (const StateTensorName& name : TensorsOf(checkpoint.parts)) {
@@ -129,8 +129,8 @@ absl::Status ReadTensors(const StepReader& step, const pb::FileEntry& file,
   return absl::OkStatus();
 }
 
-// Whose parts a process reads: its own or, if they are not there, those of the
-// first process that has any.
+// The rank whose parts `rank` reads: itself or, if it has none, the first rank
+// that has any.
 uint32_t OwnerOf(const pb::Manifest& manifest, uint32_t rank) {
   std::optional<uint32_t> first;
   for (const pb::FileEntry& file : manifest.files()) {
@@ -141,11 +141,8 @@ uint32_t OwnerOf(const pb::Manifest& manifest, uint32_t rank) {
   return first.value_or(0);
 }
 
-absl::Status SortByName(const std::string& group, Tensors& tensors) {
-  const auto less = [](const NamedTensor& a, const NamedTensor& b) {
-    return a.name < b.name;
-  };
-  std::sort(tensors.begin(), tensors.end(), less);
+absl::Status SortUnique(const std::string& group, Tensors& tensors) {
+  SortByName(tensors);
   const auto twice =
       std::adjacent_find(tensors.begin(), tensors.end(),
                          [](const NamedTensor& a, const NamedTensor& b) {
@@ -157,7 +154,7 @@ absl::Status SortByName(const std::string& group, Tensors& tensors) {
                                           QuotedName(group)));
 }
 
-// Puts tensors where the parts' states want them.
+// Inserts the tensors into the states of the parts.
 absl::Status FillStates(ParsedStates& states, const Tensors& tensors) {
   std::map<std::string_view, const at::Tensor*> by_name;
   for (const NamedTensor& item : tensors) by_name[item.name] = &item.tensor;
@@ -165,7 +162,7 @@ absl::Status FillStates(ParsedStates& states, const Tensors& tensors) {
     const auto found = by_name.find(name.Path());
     if (found == by_name.end()) {
       return absl::DataLossError(
-          absl::StrCat("the state lacks tensor ", QuotedName(name.Path())));
+          absl::StrCat("the state has no tensor ", QuotedName(name.Path())));
     }
     SetTensor(states.parts.at(name.part), name.value, *found->second);
   }
@@ -193,35 +190,36 @@ uint64_t SizeOf(const Checkpoint& checkpoint) {
 }
 
 absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
-    const Checkpoint& checkpoint, const ShareOf& share, StepWriter& writer) {
+    const Checkpoint& checkpoint, const RankShare& share, StepWriter& writer) {
   std::vector<pb::FileEntry> files;
   for (const auto& [group, tensors] : checkpoint.tensors) {
     if (!IsFileName(group) || group == kStateGroup) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "a group of tensors cannot be called ", QuotedName(group)));
+      return absl::InvalidArgumentError(
+          absl::StrCat(QuotedName(group),
+                       " is not allowed as the name of a group of tensors"));
     }
     const absl::Status written =
         WriteGroup(group, tensors, share, writer, files);
     if (!written.ok()) return written;
   }
   const absl::StatusOr<std::string> states =
-      FormatStates(checkpoint.parts, share.save_uuid);
+      FormatStates(checkpoint.parts, writer.save_uuid());
   if (!states.ok()) return states.status();
   absl::StatusOr<pb::FileEntry> file = writer.WriteBytes(
-      StateName(share.process, "pb"), pb::FileEntry::STATES, *states);
+      StateName(share.global_rank, "pb"), pb::FileEntry::STATES, *states);
   if (!file.ok()) return file.status();
   files.push_back(*std::move(file));
   const Tensors tensors = StateTensors(checkpoint);
   if (!tensors.empty()) {
     std::vector<const NamedTensor*> all;
     for (const NamedTensor& item : tensors) all.push_back(&item);
-    file = WriteTensors(StateName(share.process, "safetensors"), kStateGroup,
-                        all, writer);
+    file = WriteTensors(StateName(share.global_rank, "safetensors"),
+                        kStateGroup, all, writer);
     if (!file.ok()) return file.status();
     files.push_back(*std::move(file));
   }
   for (pb::FileEntry& entry : files) {
-    entry.set_rank(static_cast<uint32_t>(share.process));
+    entry.set_rank(static_cast<uint32_t>(share.global_rank));
   }
   return files;
 }
@@ -255,7 +253,7 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
       states = ParseStates(*bytes);
       if (states.ok() && states->save_uuid != manifest.save_uuid()) {
         status = absl::DataLossError(absl::StrCat(
-            step.folder(), "/", file.name(), ": is not of this save"));
+            step.folder(), "/", file.name(), ": belongs to another save"));
       }
     } else {
       status = step.Verify(file);
@@ -265,7 +263,7 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
   if (!states.ok()) return states.status();
   absl::Status status = FillStates(*states, state_tensors);
   for (auto& [group, tensors] : checkpoint.tensors) {
-    if (status.ok()) status = SortByName(group, tensors);
+    if (status.ok()) status = SortUnique(group, tensors);
   }
   if (!status.ok()) {
     return absl::Status(status.code(),

@@ -16,23 +16,8 @@
 namespace trainyard {
 namespace {
 
-class SingleProcess final : public RankExchange {
- public:
-  int rank() const override { return 0; }
-  int world_size() const override { return 1; }
-  absl::StatusOr<std::vector<std::string>> AllGather(
-      const std::string& mine) override {
-    return std::vector<std::string>{mine};
-  }
-};
-
-RankExchange& RanksOf(const CheckpointStoreOptions& options) {
-  static SingleProcess single;  // has no data
-  return options.ranks == nullptr ? single : *options.ranks;
-}
-
-// Tells all processes how this one fared, and what; returns what all said, or
-// the first error.
+// Exchanges statuses and reports between all ranks. Returns all reports, or the
+// first error.
 absl::StatusOr<std::vector<pb::RankReport>> Agree(RankExchange& ranks,
                                                   const absl::Status& status,
                                                   pb::RankReport report) {
@@ -42,30 +27,27 @@ absl::StatusOr<std::vector<pb::RankReport>> Agree(RankExchange& ranks,
   if (!all.ok()) return status.ok() ? all.status() : status;
   std::vector<pb::RankReport> reports;
   for (const std::string& bytes : *all) {
+    const size_t rank = reports.size();
     pb::RankReport& said = reports.emplace_back();
     if (!said.ParseFromString(bytes)) {
-      return absl::InternalError("a process sent what is no report");
+      return absl::InternalError(
+          absl::StrCat("rank ", rank, " sent a malformed save report"));
     }
     if (said.error() == 0) continue;
-    const auto code = static_cast<absl::StatusCode>(said.error());
-    if (reports.size() == static_cast<size_t>(ranks.rank()) + 1) return status;
-    return absl::Status(code, absl::StrCat("process ", reports.size() - 1, ": ",
-                                           said.message()));
+    if (rank == static_cast<size_t>(ranks.rank())) return status;
+    return absl::Status(static_cast<absl::StatusCode>(said.error()),
+                        absl::StrCat("rank ", rank, ": ", said.message()));
   }
   return reports;
 }
 
-bool LeadsIn(const RankExchange& ranks) {
-  return ranks.rank() == ranks.leader();
-}
-
-// Whether this process sees what its leader makes. Collective.
+// Checks that every rank sees a folder that its leader makes. Collective.
 absl::Status CheckSeen(const CheckpointStoreOptions& options,
                        RankExchange& ranks, RunFolder& folder) {
   if (ranks.world_size() == 1) return absl::OkStatus();
   pb::RankReport made;
   absl::StatusOr<std::string> probe = std::string();
-  if (LeadsIn(ranks)) {
+  if (ranks.is_leader()) {
     probe = folder.Begin(0, 0);
     if (probe.ok()) made.set_folder(probe->substr(probe->rfind('/') + 1));
   }
@@ -77,20 +59,20 @@ absl::Status CheckSeen(const CheckpointStoreOptions& options,
                                           begun->at(ranks.leader()).folder());
     if (options.files->Stat(path, info) < 0) {
       seen = absl::FailedPreconditionError(absl::StrCat(
-          options.directory, ": process ", ranks.rank(),
-          " does not see the folder of process ", ranks.leader(),
-          ": their machines share no disk there; choose a folder that all of "
-          "them see, or set save_per_node"));
+          options.directory, ": rank ", ranks.rank(),
+          " does not see the folder of rank ", ranks.leader(),
+          ": their machines do not share this disk; choose a folder that all "
+          "ranks see, or set save_per_node"));
     }
     const auto all = Agree(ranks, seen, {});
     if (!all.ok()) seen = all.status();
   }
-  if (LeadsIn(ranks) && probe.ok()) folder.Abandon(*probe);
+  if (ranks.is_leader() && probe.ok()) folder.Abandon(*probe);
   return seen;
 }
 
-// The folder of the newest step that every leader has found, or an older one
-// that another may have. NotFound if no leader has any.
+// Returns the folder of the oldest among the newest steps of the leaders, which
+// the others should have too. NotFound if no leader has a checkpoint.
 absl::StatusOr<std::string> CommonStep(
     const std::vector<pb::RankReport>& reports, const std::string& directory) {
   const pb::RankReport* first = nullptr;
@@ -109,12 +91,38 @@ absl::StatusOr<std::string> CommonStep(
         absl::StrCat(directory, ": there is no checkpoint"));
   }
   if (!without.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        directory, ": there is no checkpoint on the node of process", without,
-        ", but others have ", first->folder(),
-        "; copy the folder of another node there"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory, ": there is no checkpoint on the node of rank",
+                     without, ", but other nodes have ", first->folder(),
+                     "; copy the folder of another node there"));
   }
   return first->folder();
+}
+
+// All ranks have loaded the checkpoint or none has; all know whether every rank
+// has parts of its own. Collective.
+void AgreeOnLoaded(RankExchange& ranks, absl::StatusOr<Restored>& restored) {
+  pb::RankReport report;
+  report.set_own_parts(restored.ok() && restored->checkpoint.own_parts);
+  const auto loaded = Agree(ranks, restored.status(), report);
+  if (!loaded.ok()) {
+    restored = loaded.status();
+    return;
+  }
+  for (const pb::RankReport& other : *loaded) {
+    restored->checkpoint.own_parts &= other.own_parts();
+  }
+}
+
+// Reads a checkpoint's folder. Not collective.
+absl::StatusOr<Restored> ReadFolder(const std::string& path, int rank,
+                                    FileSystem& files, std::string& run_uuid) {
+  const absl::StatusOr<StepReader> step = StepReader::Open(path, files);
+  if (!step.ok()) return step.status();
+  absl::StatusOr<Checkpoint> checkpoint = ReadStep(*step, rank);
+  if (!checkpoint.ok()) return checkpoint.status();
+  run_uuid = step->manifest().run_uuid();
+  return Restored{.checkpoint = *std::move(checkpoint), .path = path};
 }
 
 int64_t NowMicroseconds() {
@@ -137,10 +145,10 @@ CheckpointStore::~CheckpointStore() = default;
 absl::StatusOr<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(
     CheckpointStoreOptions options) {
   CheckRetention(options.keep);
-  RankExchange& ranks = RanksOf(options);
+  RankExchange& ranks = *options.ranks;
   const bool writes = options.access == Access::kWrite;
   absl::StatusOr<RunFolder> folder = RunFolder::Open(
-      options.directory, LeadsIn(ranks) ? options.access : Access::kRead,
+      options.directory, ranks.is_leader() ? options.access : Access::kRead,
       *options.files);
   std::vector<int> group = {ranks.rank()};
   if (writes) {
@@ -160,24 +168,33 @@ absl::StatusOr<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(
       std::move(options), *std::move(folder), std::move(group)));
 }
 
-ShareOf CheckpointStore::share() const {
-  const int rank = RanksOf(options_).rank();
+std::string CheckpointStore::PathOf(int64_t step) const {
+  return absl::StrCat(directory(), "/", StepName(step));
+}
+
+RankShare CheckpointStore::share() const {
+  const int rank = options_.ranks->rank();
   const auto place = std::find(group_.begin(), group_.end(), rank);
   return {.rank = static_cast<int>(place - group_.begin()),
           .world_size = static_cast<int>(group_.size()),
-          .process = rank};
+          .global_rank = rank};
 }
 
 absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
-  if (options_.access != Access::kWrite || checkpoint.step < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        directory(), ": step ", checkpoint.step, " cannot be saved",
-        checkpoint.step < 0 ? "" : ": it was opened for reading"));
+  if (options_.access != Access::kWrite) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory(), ": step ", checkpoint.step,
+                     " cannot be saved: the store was opened for reading"));
   }
-  RankExchange& ranks = RanksOf(options_);
-  const bool commits = LeadsIn(ranks);
+  if (checkpoint.step < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory(), ": the step of the checkpoint is ",
+                     checkpoint.step, "; it must be at least 0"));
+  }
+  RankExchange& ranks = *options_.ranks;
+  const bool commits = ranks.is_leader();
 
-  // The leader makes the folder, and tells where.
+  // The leader makes a temporary folder and tells the other ranks its name.
   pb::RankReport begin;
   absl::StatusOr<std::string> folder = std::string();
   if (commits) {
@@ -194,24 +211,22 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
   const std::string save_uuid = led.save_uuid();
   if (!commits) folder = absl::StrCat(directory(), "/", led.folder());
 
-  // All write their share.
+  // All ranks write their share.
   StepWriter writer(*folder, save_uuid, *options_.files);
   pb::RankReport wrote;
   absl::Status status;
   try {
-    ShareOf mine = share();
-    mine.save_uuid = save_uuid;
-    const auto files = WriteShare(checkpoint, mine, writer);
+    const auto files = WriteShare(checkpoint, share(), writer);
     status = files.status();
     if (files.ok()) wrote.mutable_files()->Add(files->begin(), files->end());
   } catch (const std::exception& error) {
-    // The other processes wait to be told.
+    // Not rethrown here: the other ranks wait for this rank's report.
     status = absl::ResourceExhaustedError(error.what());
   }
   const auto shares = Agree(ranks, status, wrote);
   status = shares.status();
 
-  // The leader commits, and only then is it said to be saved.
+  // The leader commits. Only then is the checkpoint saved.
   if (commits && status.ok()) {
     pb::Manifest manifest;
     manifest.set_format_version(kCheckpointFormat);
@@ -250,7 +265,8 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
   return absl::OkStatus();
 }
 
-// After the commit. What cannot be removed is a pity and no failure.
+// Runs after the commit: a checkpoint that cannot be deleted is a warning, not
+// an error.
 void CheckpointStore::ApplyRetention() {
   const absl::StatusOr<RunFolder::Listing> listing = folder_.List();
   if (!listing.ok()) {
@@ -264,34 +280,30 @@ void CheckpointStore::ApplyRetention() {
 }
 
 absl::StatusOr<Restored> CheckpointStore::LoadFrom(const std::string& path) {
-  const absl::StatusOr<StepReader> step =
-      StepReader::Open(path, *options_.files);
-  if (!step.ok()) return step.status();
-  absl::StatusOr<Checkpoint> checkpoint =
-      ReadStep(*step, RanksOf(options_).rank());
-  if (!checkpoint.ok()) return checkpoint.status();
-  run_uuid_ = step->manifest().run_uuid();  // what is saved next is of that run
-  return Restored{.checkpoint = *std::move(checkpoint), .path = path};
+  // Later saves belong to the run of the checkpoint.
+  return ReadFolder(path, options_.ranks->rank(), *options_.files, run_uuid_);
 }
 
 absl::StatusOr<Restored> CheckpointStore::Load(int64_t step) {
-  return LoadFrom(absl::StrCat(directory(), "/", StepName(step)));
+  absl::StatusOr<Restored> restored = LoadFrom(PathOf(step));
+  AgreeOnLoaded(*options_.ranks, restored);
+  return restored;
 }
 
 absl::StatusOr<Restored> CheckpointStore::Latest() {
-  RankExchange& ranks = RanksOf(options_);
-  // The leader chooses, having read every file of the folder.
+  RankExchange& ranks = *options_.ranks;
+  // The leader chooses the step, after it has verified every file of it.
   absl::StatusOr<Restored> restored = Restored();
   pb::RankReport chosen;
   chosen.set_leader(static_cast<uint32_t>(ranks.leader()));
-  if (LeadsIn(ranks)) {
+  if (ranks.is_leader()) {
     restored = FindLatest();
     if (restored.ok()) {
       chosen.set_folder(restored->path.substr(restored->path.rfind('/') + 1));
       chosen.set_step(restored->checkpoint.step);
     }
   }
-  // That a node has none is for all to judge.
+  // A node without checkpoints is not an error yet: that depends on the others.
   const bool none = absl::IsNotFound(restored.status());
   const auto agreed =
       Agree(ranks, none ? absl::OkStatus() : restored.status(), chosen);
@@ -301,18 +313,12 @@ absl::StatusOr<Restored> CheckpointStore::Latest() {
   const std::string path = absl::StrCat(directory(), "/", *name);
   if (!restored.ok() || restored->path != path) {
     restored = LoadFrom(path);
-    // Not to be taken for "there is none at all".
+    // NotFound would mean that no node has a checkpoint.
     if (absl::IsNotFound(restored.status())) {
       restored = absl::FailedPreconditionError(restored.status().message());
     }
   }
-  pb::RankReport report;
-  report.set_own_parts(restored.ok() && restored->checkpoint.own_parts);
-  const auto loaded = Agree(ranks, restored.status(), report);
-  if (!loaded.ok()) return loaded.status();
-  for (const pb::RankReport& other : *loaded) {
-    restored->checkpoint.own_parts &= other.own_parts();
-  }
+  AgreeOnLoaded(ranks, restored);
   return restored;
 }
 
@@ -321,7 +327,7 @@ absl::StatusOr<Restored> CheckpointStore::FindLatest() {
   if (!listing.ok()) return listing.status();
   std::map<std::string, absl::Status> damaged = listing->bad;
   for (const auto& [path, status] : damaged) {
-    // Written by a newer program: not damaged, and not ours to pass over.
+    // Written by a newer program: it is not damaged, so do not skip it.
     if (absl::IsFailedPrecondition(status)) return status;
   }
   for (auto step = listing->steps.rbegin(); step != listing->steps.rend();
@@ -334,7 +340,7 @@ absl::StatusOr<Restored> CheckpointStore::FindLatest() {
     if (!restored.ok()) return restored.status();
     for (const auto& [path, status] : damaged) {
       std::string warning =
-          absl::StrCat("passed over a damaged checkpoint: ", status.message());
+          absl::StrCat("skipped a damaged checkpoint: ", status.message());
       if (options_.access == Access::kWrite) {
         const absl::StatusOr<std::string> where = folder_.Quarantine(path);
         absl::StrAppend(&warning, "; ",
@@ -362,6 +368,33 @@ absl::StatusOr<std::vector<StepInfo>> CheckpointStore::List() {
 
 std::vector<std::string> CheckpointStore::TakeWarnings() {
   return std::exchange(warnings_, {});
+}
+
+absl::StatusOr<Restored> LoadCheckpoint(const std::string& path,
+                                        RankExchange& ranks,
+                                        FileSystem& files) {
+  FileInfo info;
+  const bool is_step =
+      files.Stat(absl::StrCat(path, "/", kManifestName), info) == 0;
+  // All ranks must take the same branch, even if not all see the folder.
+  pb::RankReport report;
+  report.set_step(is_step ? 1 : 0);
+  const auto agreed = Agree(ranks, absl::OkStatus(), report);
+  if (!agreed.ok()) return agreed.status();
+  if (std::any_of(agreed->begin(), agreed->end(),
+                  [](const pb::RankReport& seen) { return seen.step() > 0; })) {
+    std::string run_uuid;
+    absl::StatusOr<Restored> restored =
+        ReadFolder(path, ranks.rank(), files, run_uuid);
+    AgreeOnLoaded(ranks, restored);
+    return restored;
+  }
+  const auto store = CheckpointStore::Open({.directory = path,
+                                            .access = Access::kRead,
+                                            .ranks = &ranks,
+                                            .files = &files});
+  if (!store.ok()) return store.status();
+  return (*store)->Latest();
 }
 
 }  // namespace trainyard

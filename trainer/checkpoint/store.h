@@ -1,18 +1,18 @@
 // CheckpointStore keeps the checkpoints of a run in a folder. A checkpoint is
-// there as a whole or not at all, whatever ends the process or the machine, and
-// one that was damaged since is never loaded.
+// there completely or not at all, even if the process is killed or the machine
+// loses power, and a damaged checkpoint is never loaded.
 //
 //   auto store = CheckpointStore::Open({.directory = "run"});
 //   if (!store.ok()) return store.status();
-//   absl::Status saved = (*store)->Save(checkpoint);   // on the disk if OK
+//   absl::Status saved = (*store)->Save(checkpoint);  // durable if OK
 //   absl::StatusOr<Restored> latest = (*store)->Latest();
-//   if (absl::IsNotFound(latest.status())) { … start from the beginning … }
+//   if (absl::IsNotFound(latest.status())) return StartFromTheBeginning();
 //
-// With `ranks`, several processes write one checkpoint: process 0 locks,
-// commits and removes; tensors are taken to be the same in all processes, which
-// write a share each; parts are each process's own. All must see the same
-// folder, or, if RankExchange::leader says so, those of one node: then each
-// node writes a checkpoint of its own, with all tensors. Thread-compatible.
+// With `ranks`, all ranks of a run write one checkpoint together. They must
+// have the same tensors, of which each writes a share; parts are each rank's
+// own. Rank 0 locks the folder, commits and deletes. All ranks must see the
+// same folder, unless RankExchange::leader gives each node a folder of its own:
+// then every node writes a complete checkpoint. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STORE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_STORE_H_
 
@@ -25,70 +25,58 @@
 #include <vector>
 
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/checkpoint/checkpointer.h"
 #include "trainer/checkpoint/folder/retention.h"
 #include "trainer/checkpoint/folder/run_folder.h"
 #include "trainer/checkpoint/rank_exchange.h"
-#include "trainer/checkpoint/step_share.h"
 #include "trainer/io/file_system.h"
 
 namespace trainyard {
 
 struct CheckpointStoreOptions {
-  // Made if it is not there. Required.
+  // Created if it does not exist. Required.
   std::string directory;
-  // What stays when a new one has been saved.
+  // Which checkpoints are kept after a save.
   RetentionOptions keep = {};
-  // For reading only: nothing is locked, made, moved or removed.
+  // kRead: nothing is locked, created, moved or deleted, and Save fails.
   Access access = Access::kWrite;
-  // The run's other processes. Must outlive the store. None: a single process.
-  RankExchange* ranks = nullptr;
-  // The program's name and version, for people.
+  // The ranks of the run. Must outlive the store.
+  RankExchange* ranks = &SingleRank();
+  // Name and version of the program, written to the manifest for people.
   std::string producer = "trainyard";
   FileSystem* files = &RealFileSystem();
 };
 
-// A checkpoint that was loaded.
-struct Restored {
-  Checkpoint checkpoint;
-  std::string path;
-  // Newer ones that were damaged and passed over, and where they are now.
-  std::vector<std::string> warnings = {};
-};
-
-class CheckpointStore {
+class CheckpointStore final : public Checkpointer {
  public:
-  // Unavailable, naming the process, if another run writes to the folder.
-  // FailedPrecondition if a process does not see the folder of its leader.
-  // Throws std::invalid_argument if `keep` cannot be.
+  // Opens the folder. Returns Unavailable, naming the process, if another run
+  // writes to it, and FailedPrecondition if a rank does not see the folder of
+  // its leader. Throws std::invalid_argument if `keep` is inconsistent.
   // Collective: all ranks must call it.
   static absl::StatusOr<std::unique_ptr<CheckpointStore>> Open(
       CheckpointStoreOptions options);
-  ~CheckpointStore();
+  ~CheckpointStore() override;
 
-  // After an error, what was there is there still. A step that is there already
-  // is replaced. FailedPrecondition, naming the tensor, if one contains NaN.
-  // Collective: all ranks must call it, and all get the same answer.
-  absl::Status Save(const Checkpoint& checkpoint);
+  absl::Status Save(const Checkpoint& checkpoint) override;
 
-  // The newest that is sound. Damaged ones are passed over and moved to
-  // quarantine/. NotFound if there is none at all; DataLoss if there are and
-  // all are damaged: a run must not begin anew by accident. Of several nodes
-  // the newest that all have; FailedPrecondition if there is none.
-  // Collective: all ranks must call it, and all get the same step.
-  absl::StatusOr<Restored> Latest();
+  // Damaged checkpoints are skipped, with a warning, and moved to quarantine/.
+  // Returns DataLoss if there are checkpoints and all are damaged, so that a
+  // run never starts from the beginning by accident. If each node has its own
+  // folder: loads the newest checkpoint that all nodes have, and returns
+  // FailedPrecondition if there is none.
+  absl::StatusOr<Restored> Latest() override;
 
-  // That one or an error. NotFound if it is not there.
-  absl::StatusOr<Restored> Load(int64_t step);
+  // Returns DataLoss if the checkpoint is damaged.
+  absl::StatusOr<Restored> Load(int64_t step) override;
 
-  // In the order in which they were saved.
-  absl::StatusOr<std::vector<StepInfo>> List();
+  absl::StatusOr<std::vector<StepInfo>> List() override;
 
-  // What went wrong without harm: old checkpoints that could not be removed.
-  // Each is returned once.
-  std::vector<std::string> TakeWarnings();
+  std::string PathOf(int64_t step) const override;
 
-  // What this process writes.
-  ShareOf share() const;
+  // Old checkpoints that could not be deleted.
+  std::vector<std::string> TakeWarnings() override;
+
+  RankShare share() const override;
 
   const std::string& directory() const { return options_.directory; }
 
@@ -101,11 +89,19 @@ class CheckpointStore {
 
   CheckpointStoreOptions options_;
   RunFolder folder_;
-  // The processes that write to this one's folder, in order.
+  // The ranks that write to this rank's folder, in order.
   std::vector<int> group_;
   std::string run_uuid_;
   std::vector<std::string> warnings_;
 };
+
+// Loads a checkpoint by its path, e.g. "run/step-0000012000", or the newest
+// intact one if `path` is the folder of a run. Locks and changes nothing.
+// Returns NotFound if there is no checkpoint, DataLoss if it is damaged.
+// Collective: all ranks must call it.
+absl::StatusOr<Restored> LoadCheckpoint(const std::string& path,
+                                        RankExchange& ranks = SingleRank(),
+                                        FileSystem& files = RealFileSystem());
 
 }  // namespace trainyard
 

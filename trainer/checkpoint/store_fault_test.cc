@@ -1,6 +1,5 @@
-// A save with each of its system calls failing, and with its process ending
-// before each of them: what was saved before is there, and what was
-// acknowledged is there.
+// Each system call of a save fails, and the process is killed before each of
+// them. Earlier checkpoints and acknowledged ones are always intact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +7,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include "trainer/checkpoint/format/step_reader.h"
+#include "trainer/checkpoint/format/step_writer.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/checkpoint/testing/memory_folder.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
@@ -31,8 +32,8 @@ std::unique_ptr<CheckpointStore> OpenStore(const std::string& folder,
   return store.ok() ? *std::move(store) : nullptr;
 }
 
-// A folder with checkpoints of steps 1 and 2: saving 3 removes 1. They are
-// saved once, and copied for each of the hundreds of saves here.
+// A folder with checkpoints of steps 1 and 2; saving 3 deletes 1. It is written
+// once and copied for each of the hundreds of saves.
 std::string FolderWithTwo() {
   static const std::string* const saved = [] {
     const auto* const folder = new std::string(MemoryFolder() + "/saved");
@@ -53,8 +54,8 @@ size_t OpenDescriptors() {
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
-// As the next run sees it. Everything listed is sound; step 2 or 3 is there,
-// and 3 if it was acknowledged.
+// Opens the folder like the next run. Every listed checkpoint must be intact;
+// step 2 or 3 is the newest, and step 3 if it was acknowledged.
 void ExpectSound(const std::string& folder, bool acknowledged) {
   const auto store = OpenStore(folder, RealFileSystem());
   const absl::StatusOr<std::vector<StepInfo>> steps = store->List();
@@ -70,12 +71,12 @@ void ExpectSound(const std::string& folder, bool acknowledged) {
   EXPECT_TRUE(latest->warnings.empty()) << latest->warnings[0];
   EXPECT_GE(latest->checkpoint.step, acknowledged ? 3 : 2);
   EXPECT_THAT(NamesIn(folder), Not(Contains(StartsWith("."))))
-      << "what was half done is swept away";
+      << "leftovers are deleted";
 }
 
 class StoreErrorTest : public ::testing::TestWithParam<int> {};
 
-TEST_P(StoreErrorTest, EveryCallMayFail) {
+TEST_P(StoreErrorTest, SurvivesAFailureOfEveryCall) {
   int failed = 0;
   for (int64_t call = 1;; ++call) {
     const std::string folder = FolderWithTwo();
@@ -90,11 +91,11 @@ TEST_P(StoreErrorTest, EveryCallMayFail) {
       if (!saved) {
         ++failed;
         EXPECT_THAT(std::string(status.message()), HasSubstr(folder)) << call;
-        // A second try is a whole new one.
+        // A second attempt starts from scratch.
         files.FailCall(0, 0);
         EXPECT_TRUE(store->Save(SampleCheckpoint(3)).ok()) << call;
       }
-      if (!files.happened() && saved) break;
+      if (!files.fault_fired() && saved) break;
     }
     EXPECT_EQ(OpenDescriptors(), descriptors) << "after call " << call;
     ExpectSound(folder, true);
@@ -106,7 +107,7 @@ TEST_P(StoreErrorTest, EveryCallMayFail) {
 INSTANTIATE_TEST_SUITE_P(Errors, StoreErrorTest,
                          ::testing::Values(EIO, ENOSPC));
 
-TEST(StoreFaultTest, TheProcessMayEndBeforeEveryCall) {
+TEST(StoreFaultTest, SurvivesAKillBeforeEveryCall) {
   int acknowledged = 0;
   int64_t call = 1;
   for (bool ended = true; ended; ++call) {
@@ -115,23 +116,23 @@ TEST(StoreFaultTest, TheProcessMayEndBeforeEveryCall) {
     {
       FaultyFileSystem files(RealFileSystem());
       const auto store = OpenStore(folder, files);
-      files.EndAtCall(call);
+      files.StopAtCall(call);
       saved = store->Save(SampleCheckpoint(3)).ok();
-      ended = files.happened();
+      ended = files.fault_fired();
     }
     acknowledged += saved ? 1 : 0;
     ExpectSound(folder, saved);
     ASSERT_LT(call, 1000);
   }
-  std::cout << "ended before each of " << call - 2 << " calls; " << acknowledged
-            << " were acknowledged\n";
+  std::cout << "killed before each of " << call - 2 << " calls; "
+            << acknowledged << " were acknowledged\n";
   EXPECT_GT(call, 60);
-  EXPECT_GT(acknowledged, 3) << "also while old ones are removed";
+  EXPECT_GT(acknowledged, 3) << "also while old ones are deleted";
 }
 
 class StoreKillPointTest : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(StoreKillPointTest, LeavesOldOrNew) {
+TEST_P(StoreKillPointTest, LeavesTheOldOrTheNewCheckpoint) {
   for (int nth = 1; nth < 100; ++nth) {
     const std::string folder = FolderWithTwo();
     bool saved = false;
@@ -139,9 +140,9 @@ TEST_P(StoreKillPointTest, LeavesOldOrNew) {
     {
       FaultyFileSystem files(RealFileSystem());
       const auto store = OpenStore(folder, files);
-      files.EndAt(GetParam(), nth);
+      files.StopAt(GetParam(), nth);
       saved = store->Save(SampleCheckpoint(3)).ok();
-      ended = files.happened();
+      ended = files.fault_fired();
     }
     if (!ended) {
       EXPECT_GT(nth, 1) << "the point is never reached";
@@ -158,17 +159,20 @@ INSTANTIATE_TEST_SUITE_P(
                       "commit.renamed", "commit.durable", "remove.renamed",
                       "remove.file_removed"));
 
-// The file of weights, which is the same in every save but for the number of
-// the save.
+// The file of weights without the uuid of the save: the same for every save.
 std::string Weights(FileSystem& files) {
-  const auto file =
-      InputFile::Open("/run/step-0000000005/model.safetensors", files);
+  const std::string folder = "/run/step-0000000005";
+  const auto file = InputFile::Open(folder + "/model.safetensors", files);
   std::string bytes(file->size(), '\0');
   EXPECT_TRUE(file->ReadAt(0, bytes.data(), bytes.size()).ok());
-  return bytes.replace(bytes.find("trainyard.save") + 17, 32, "");
+  const std::string uuid =
+      HexOf(StepReader::Open(folder, files)->manifest().save_uuid());
+  const size_t at = bytes.find(uuid);
+  EXPECT_NE(at, std::string::npos);
+  return bytes.erase(at, uuid.size());
 }
 
-TEST(StoreFaultTest, ShortAndInterruptedCallsChangeNothing) {
+TEST(StoreFaultTest, ShortAndInterruptedCallsWriteTheSameBytes) {
   MemoryFileSystem disk;
   FaultyFileSystem files(disk);
   const auto store = OpenStore("/run", files);
@@ -184,7 +188,7 @@ TEST(StoreFaultTest, ShortAndInterruptedCallsChangeNothing) {
   }
 }
 
-TEST(StoreFaultTest, AFullDiskIsSaidToBeFull) {
+TEST(StoreFaultTest, AFullDiskIsReportedBeforeAnythingIsWritten) {
   class FullDisk final : public FileSystemWrapper {
    public:
     FullDisk() : FileSystemWrapper(RealFileSystem()) {}
@@ -206,7 +210,7 @@ TEST(StoreFaultTest, AFullDiskIsSaidToBeFull) {
               ElementsAre("LOCK", "step-0000000001", "step-0000000002"));
 }
 
-TEST(StoreFaultTest, AFolderThatIsGoneIsNotMadeAnew) {
+TEST(StoreFaultTest, ADeletedFolderIsAnErrorAndNotCreatedAgain) {
   const std::string folder = FolderWithTwo();
   const auto store = OpenStore(folder, RealFileSystem());
   std::filesystem::remove_all(folder);

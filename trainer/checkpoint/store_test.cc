@@ -1,6 +1,5 @@
 #include "trainer/checkpoint/store.h"
 
-#include <ATen/ops/full.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,13 +9,12 @@
 #include <mutex>
 #include <thread>
 
+#include "trainer/checkpoint/testing/checkpointer_conformance.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
-#include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -39,7 +37,30 @@ std::vector<int64_t> StepsOf(CheckpointStore& store) {
   return steps;
 }
 
-TEST(CheckpointStoreTest, WhatIsSavedComesBackBitForBit) {
+INSTANTIATE_TEST_SUITE_P(Store, CheckpointerConformanceTest,
+                         ::testing::Values(CheckpointerCase{[] {
+                           return OpenStore({.directory = TestFolder()});
+                         }}));
+
+absl::Status StartFromTheBeginning() { return absl::OkStatus(); }
+
+absl::Status HeaderExample(const Checkpoint& checkpoint) {
+  auto store = CheckpointStore::Open({.directory = "run"});
+  if (!store.ok()) return store.status();
+  absl::Status saved = (*store)->Save(checkpoint);  // durable if OK
+  absl::StatusOr<Restored> latest = (*store)->Latest();
+  if (absl::IsNotFound(latest.status())) return StartFromTheBeginning();
+  EXPECT_TRUE(saved.ok()) << saved;
+  return latest.status();
+}
+
+TEST(CheckpointStoreTest, HeaderExample) {
+  std::filesystem::current_path(TestFolder());
+  EXPECT_TRUE(HeaderExample(SampleCheckpoint(1)).ok());
+  EXPECT_THAT(NamesIn("run"), ElementsAre("LOCK", "step-0000000001"));
+}
+
+TEST(CheckpointStoreTest, WritesTheDocumentedFiles) {
   const std::string folder = TestFolder();
   const auto store = OpenStore({.directory = folder + "/new/run"});
   EXPECT_TRUE(absl::IsNotFound(store->Latest().status()));
@@ -58,7 +79,7 @@ TEST(CheckpointStoreTest, WhatIsSavedComesBackBitForBit) {
                   "state-r00000.pb", "state-r00000.safetensors"));
 }
 
-TEST(CheckpointStoreTest, KeepsWhatItIsAskedToKeep) {
+TEST(CheckpointStoreTest, AppliesRetentionAfterASave) {
   const auto store = OpenStore(
       {.directory = TestFolder(),
        .keep = {.last = 2, .best = 1, .metric = "eval_loss", .every = 4}});
@@ -86,7 +107,7 @@ TEST(CheckpointStoreTest, TheNewestIsTheLastSavedAndNotTheHighest) {
   EXPECT_EQ(store->Latest()->checkpoint.step, 50);
 }
 
-TEST(CheckpointStoreTest, AStepSavedAgainReplacesTheOldOne) {
+TEST(CheckpointStoreTest, SaveReplacesTheFolderOfTheSameStep) {
   const std::string folder = TestFolder();
   const auto store = OpenStore({.directory = folder});
   ASSERT_TRUE(store->Save(SampleCheckpoint(5)).ok());
@@ -97,7 +118,7 @@ TEST(CheckpointStoreTest, AStepSavedAgainReplacesTheOldOne) {
   EXPECT_THAT(NamesIn(folder), ElementsAre("LOCK", "step-0000000005"));
 }
 
-TEST(CheckpointStoreTest, DamageIsPassedOverAndPutAway) {
+TEST(CheckpointStoreTest, LatestSkipsAndQuarantinesDamagedCheckpoints) {
   const std::string folder = TestFolder();
   const auto store = OpenStore({.directory = folder});
   for (const int64_t step : {1, 2, 3}) {
@@ -107,7 +128,7 @@ TEST(CheckpointStoreTest, DamageIsPassedOverAndPutAway) {
   FlipBit(weights, std::filesystem::file_size(weights) - 1, 3);
   std::filesystem::resize_file(folder + "/step-0000000002/manifest.pb", 100);
   EXPECT_TRUE(absl::IsDataLoss(store->Load(3).status()));
-  // Another program would see it, too.
+  // A reader sees the damage too, but moves nothing.
   const auto reader = OpenStore({.directory = folder, .access = Access::kRead});
   EXPECT_EQ(reader->Latest()->checkpoint.step, 1);
   EXPECT_THAT(NamesIn(folder), Not(::testing::Contains("quarantine")));
@@ -122,7 +143,7 @@ TEST(CheckpointStoreTest, DamageIsPassedOverAndPutAway) {
               ElementsAre("LOCK", "quarantine", "step-0000000001"));
 }
 
-TEST(CheckpointStoreTest, IfAllAreDamagedNothingBeginsAnew) {
+TEST(CheckpointStoreTest, LatestFailsIfAllCheckpointsAreDamaged) {
   const std::string folder = TestFolder();
   const auto store = OpenStore({.directory = folder});
   ASSERT_TRUE(store->Save(SampleCheckpoint(1)).ok());
@@ -133,7 +154,23 @@ TEST(CheckpointStoreTest, IfAllAreDamagedNothingBeginsAnew) {
   }
 }
 
-TEST(CheckpointStoreTest, ASecondWriterIsRefusedAndToldWhoTheFirstIs) {
+TEST(CheckpointStoreTest, LoadCheckpointTakesAStepOrARunFolder) {
+  const std::string folder = TestFolder();
+  EXPECT_TRUE(absl::IsNotFound(LoadCheckpoint(folder).status()));
+  EXPECT_TRUE(absl::IsNotFound(LoadCheckpoint(folder + "/none").status()));
+  const auto store = OpenStore({.directory = folder});  // holds the lock
+  for (const int64_t step : {1, 2}) {
+    ASSERT_TRUE(store->Save(SampleCheckpoint(step)).ok());
+  }
+  EXPECT_EQ(LoadCheckpoint(folder)->checkpoint.step, 2);
+  EXPECT_EQ(LoadCheckpoint(store->PathOf(1))->path, store->PathOf(1));
+  EXPECT_EQ(Describe(LoadCheckpoint(store->PathOf(1))->checkpoint),
+            Describe(SampleCheckpoint(1)));
+  FlipBit(store->PathOf(1) + "/state-r00000.pb", 20);
+  EXPECT_TRUE(absl::IsDataLoss(LoadCheckpoint(store->PathOf(1)).status()));
+}
+
+TEST(CheckpointStoreTest, RejectsASecondWriterAndNamesTheFirst) {
   const std::string folder = TestFolder();
   {
     const auto store = OpenStore({.directory = folder});
@@ -145,7 +182,7 @@ TEST(CheckpointStoreTest, ASecondWriterIsRefusedAndToldWhoTheFirstIs) {
   EXPECT_TRUE(CheckpointStore::Open({.directory = folder}).ok());
 }
 
-TEST(CheckpointStoreTest, OptionsThatCannotBeAreRefused) {
+TEST(CheckpointStoreTest, RejectsInconsistentRetention) {
   EXPECT_THROW(CheckpointStore::Open({.directory = "x", .keep = {.last = -1}})
                    .IgnoreError(),
                std::invalid_argument);
@@ -154,7 +191,7 @@ TEST(CheckpointStoreTest, OptionsThatCannotBeAreRefused) {
                std::invalid_argument);
 }
 
-// The processes of a run as threads of one.
+// The ranks of a run as threads of one process.
 class ThreadRanks {
  public:
   explicit ThreadRanks(int size) : parts_(static_cast<size_t>(size)) {}
@@ -207,30 +244,7 @@ Checkpoint CheckpointOfRank(int rank) {
   return checkpoint;
 }
 
-// Models and optimizers are groups; averages are tensors of a callback's part.
-TEST(CheckpointStoreTest, NothingWithNanIsSaved) {
-  const auto store = OpenStore({.directory = TestFolder()});
-  ASSERT_TRUE(store->Save(SampleCheckpoint(1)).ok());
-  const at::Tensor nan =
-      at::full({2}, std::numeric_limits<double>::quiet_NaN());
-  Checkpoint group = SampleCheckpoint(2);
-  group.tensors["model"].push_back({"zz", nan});
-  Checkpoint part = SampleCheckpoint(2);
-  SetTensor(part.parts["callback ModelEma"], "zz", nan);
-  for (const Checkpoint& bad : {group, part}) {
-    const absl::Status refused = store->Save(bad);
-    EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
-    EXPECT_THAT(Message(refused),
-                AllOf(HasSubstr("zz"), HasSubstr("contains NaN")));
-  }
-  EXPECT_EQ(store->Latest()->checkpoint.step, 1);
-  // Gradients of half a window are the scaler's business.
-  Checkpoint gradients = SampleCheckpoint(2);
-  SetTensor(gradients.parts["gradients"], "zz", nan);
-  EXPECT_TRUE(store->Save(gradients).ok());
-}
-
-TEST(CheckpointStoreTest, ProcessesWriteAShareEachAndReadAll) {
+TEST(CheckpointStoreTest, RanksWriteAShareEachAndReadAll) {
   const std::string folder = TestFolder();
   constexpr int kRanks = 3;
   ThreadRanks all(kRanks);
@@ -240,14 +254,21 @@ TEST(CheckpointStoreTest, ProcessesWriteAShareEachAndReadAll) {
       ThreadRank exchange(all, rank, kRanks);
       const auto store = OpenStore({.directory = folder, .ranks = &exchange});
       ASSERT_TRUE(store->Save(CheckpointOfRank(rank)).ok());
-      // The state of a process that cannot be written fails all of them.
+      // A part that one rank cannot write makes the save fail on all ranks.
       Checkpoint bad = CheckpointOfRank(rank);
       if (rank == 1) bad.parts.emplace("a/b", State());
       const absl::Status refused = store->Save(bad);
       EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
       EXPECT_THAT(Message(refused), HasSubstr("\"a/b\""));
-      EXPECT_EQ(Describe(store->Latest()->checkpoint),
-                Describe(CheckpointOfRank(rank)));
+      for (const auto& restored : {store->Latest(), store->Load(9),
+                                   LoadCheckpoint(store->PathOf(9), exchange),
+                                   LoadCheckpoint(folder, exchange)}) {
+        ASSERT_TRUE(restored.ok()) << restored.status();
+        EXPECT_EQ(Describe(restored->checkpoint),
+                  Describe(CheckpointOfRank(rank)));
+      }
+      // One rank asks for a step that is not there: no rank loads, none hangs.
+      EXPECT_TRUE(absl::IsNotFound(store->Load(rank == 2 ? 8 : 9).status()));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -263,7 +284,7 @@ TEST(CheckpointStoreTest, ProcessesWriteAShareEachAndReadAll) {
                           "state-r00001.safetensors", "state-r00002.pb",
                           "state-r00002.safetensors"));
   EXPECT_THAT(NamesIn(folder), ElementsAre("LOCK", "step-0000000009"));
-  // One process reads what three wrote, and sees damage of what it needs not.
+  // A single rank reads what three wrote, and sees damage in the others' files.
   FlipBit(folder + "/step-0000000009/state-r00002.safetensors", 100);
   EXPECT_TRUE(
       absl::IsDataLoss(OpenStore({.directory = folder})->Latest().status()));

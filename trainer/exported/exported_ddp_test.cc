@@ -1,5 +1,5 @@
-// An exported model trained by several processes: the run of one process with
-// all the data.
+// An exported model trained by several processes, interpreted and compiled: the
+// run of one process with all the data.
 #include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
@@ -13,6 +13,7 @@
 #include "backends/make_backend.h"
 #include "backends/single_process.h"
 #include "trainer/data/tensor_dataset.h"
+#include "trainer/exported/compiled_task.h"
 #include "trainer/exported/exported_model.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
@@ -23,16 +24,23 @@
 namespace trainyard {
 namespace {
 
-std::vector<NamedTensor> Train(Backend& backend) {
+constexpr char kModel[] = "trainer/exported/testdata/mlp";
+
+std::vector<NamedTensor> Train(Backend& backend, bool compiled) {
   at::manual_seed(4);
   const at::Tensor x = at::randn({32, 12});
   const DatasetPtr data =
       MakeTensorDataset(Example{x, x.narrow(1, 0, 5).tanh()});
   const auto model =
-      OrThrow(LoadExported("trainer/exported/testdata/mlp.safetensors"));
-  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
-                  {.lr = 0.01});
-  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, backend);
+      OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
+  AdamW optimizer(*model, {.lr = 0.01});
+  Trainer trainer(
+      compiled ? CompiledSupervised(model,
+                                    OrThrow(LoadCompiledStep(
+                                        std::string(kModel) + ".pt2", model)),
+                                    MeanSquaredError())
+               : Supervised(model, MeanSquaredError()),
+      optimizer, backend);
   trainer.Train({.data = data,
                  .num_epochs = 5,
                  .per_device_batch_size = 8 / backend.num_processes(),
@@ -40,12 +48,12 @@ std::vector<NamedTensor> Train(Backend& backend) {
   return model->Parameters();
 }
 
-TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
+void ExpectTheRunOfOneProcess(bool compiled) {
   const std::vector<NamedTensor> one =
-      Train(*MakeSingleProcessBackend(at::kCPU));
-  const auto ddp = MakeBackend("ddp");
+      Train(*MakeSingleProcessBackend(at::kCPU), /*compiled=*/false);
+  const auto ddp = MakeBackend("ddp", {.device = at::kCPU});
   ASSERT_EQ(ddp->num_processes(), 2);
-  const std::vector<NamedTensor> all = Train(*ddp);
+  const std::vector<NamedTensor> all = Train(*ddp, compiled);
   ASSERT_EQ(all.size(), one.size());
   for (size_t i = 0; i < all.size(); ++i) {
     EXPECT_TRUE(at::allclose(all[i].tensor, one[i].tensor, 1e-4, 1e-5))
@@ -56,9 +64,23 @@ TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
     }
   }
   const auto untrained =
-      OrThrow(LoadExported("trainer/exported/testdata/mlp.safetensors"));
+      OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
   EXPECT_FALSE(
       at::allclose(all[1].tensor, untrained->Parameters()[1].tensor, 1e-2));
+}
+
+TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
+  ExpectTheRunOfOneProcess(/*compiled=*/false);
+}
+
+// The gradients that the library returns go through the same buckets.
+TEST(ExportedDdpTest, CompiledIsTheRunOfOneProcess) {
+  const auto model =
+      OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
+  if (!LoadCompiledStep(std::string(kModel) + ".pt2", model).ok()) {
+    GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
+  }
+  ExpectTheRunOfOneProcess(/*compiled=*/true);
 }
 
 }  // namespace

@@ -4,24 +4,53 @@
 #include <absl/strings/str_cat.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "trainer/checkpoint/safetensors/safetensors.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/error_message.h"
 #include "trainer/exported/graph_program.h"
+#include "trainer/exported/memory_limit.h"
 #include "trainer/exported/model_text.h"
 #include "trainer/exported/operands.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
 
+// The sizes of inputs that a graph has been run with.
+class KnownSizes {
+ public:
+  bool IsNew(const std::vector<at::Tensor>& inputs) const {
+    return !known_.contains(SizesOf(inputs));
+  }
+  void Add(const std::vector<at::Tensor>& inputs) {
+    constexpr size_t kMost = 1000;
+    if (known_.size() == kMost) known_.clear();
+    known_.insert(SizesOf(inputs));
+  }
+
+ private:
+  static std::vector<int64_t> SizesOf(const std::vector<at::Tensor>& inputs) {
+    std::vector<int64_t> sizes;
+    sizes.reserve(4 * inputs.size());
+    for (const at::Tensor& input : inputs) {
+      sizes.insert(sizes.end(), input.sizes().begin(), input.sizes().end());
+    }
+    return sizes;
+  }
+  std::set<std::vector<int64_t>> known_;
+};
+
 // One of the two graphs.
 struct Mode {
   GraphProgram program;
+  // The names of its inputs.
+  std::vector<std::string> names;
   // The tensors of the model that it takes, at their places among its inputs;
   // undefined where the caller's are.
   std::vector<at::Tensor> inputs;
@@ -29,17 +58,20 @@ struct Mode {
   std::vector<GraphInput> passed;
   std::vector<size_t> places;
   std::vector<std::string> outputs;
+  KnownSizes known_sizes = {};
 };
 
 using Tensors = std::map<std::string, at::Tensor>;
 
 absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors) {
   std::vector<at::Tensor> inputs(graph.inputs.size());
+  std::vector<std::string> names;
   std::vector<GraphInput> passed;
   std::vector<size_t> places;
   std::vector<std::string> outputs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const GraphInput& input = graph.inputs[i];
+    names.push_back(input.name);
     if (input.is_passed) {
       passed.push_back(input);
       places.push_back(i);
@@ -57,8 +89,12 @@ absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors) {
   }
   try {
     for (const GraphInput& input : passed) DtypeNamed(input.dtype);
-    return Mode{GraphProgram(std::move(graph)), std::move(inputs),
-                std::move(passed), std::move(places), std::move(outputs)};
+    return Mode{GraphProgram(std::move(graph)),
+                std::move(names),
+                std::move(inputs),
+                std::move(passed),
+                std::move(places),
+                std::move(outputs)};
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(ErrorMessage(error));
   }
@@ -109,10 +145,14 @@ void CheckInput(const GraphInput& wanted, const at::Tensor& given,
 struct ExportedModel::Parts {
   StateNames names;
   Tensors tensors;  // by name, also the constants
+  std::vector<NamedTensor> added;
+  std::vector<WeightUse> weights;
   std::optional<Mode> train, eval;
   bool is_training = true;
   at::Device device = at::kCPU;
+  int64_t max_bytes = 0;
 
+  Mode& mode() { return is_training ? *train : *eval; }
   const Mode& mode() const { return is_training ? *train : *eval; }
 };
 
@@ -122,7 +162,7 @@ ExportedModel::~ExportedModel() = default;
 
 std::vector<at::Tensor> ExportedModel::Run(
     const std::vector<at::Tensor>& inputs) {
-  const Mode& mode = parts_->mode();
+  Mode& mode = parts_->mode();
   TORCH_CHECK_VALUE(inputs.size() == mode.passed.size(),
                     "ExportedModel: ", inputs.size(),
                     " inputs are given; the model takes ", mode.passed.size());
@@ -132,7 +172,13 @@ std::vector<at::Tensor> ExportedModel::Run(
     CheckInput(mode.passed[i], inputs[i], sizes);
     all[mode.places[i]] = inputs[i];
   }
-  return mode.program.Run(all, parts_->device);
+  // A file's numbers may ask for any amount of memory. A pass with the same
+  // sizes takes the same.
+  std::optional<MemoryLimit> limit;
+  if (mode.known_sizes.IsNew(inputs)) limit.emplace(parts_->max_bytes);
+  std::vector<at::Tensor> outputs = mode.program.Run(all, parts_->device);
+  if (limit) mode.known_sizes.Add(inputs);
+  return outputs;
 }
 
 at::Tensor ExportedModel::forward(const at::Tensor& input) {
@@ -161,11 +207,16 @@ void ExportedModel::SetTraining(bool training) {
   parts_->is_training = training;
 }
 
+bool ExportedModel::is_training() const { return parts_->is_training; }
+
 // As torch::nn::Module::to does it: tensors stay the same objects, so that
 // optimizers and averages keep them.
 void ExportedModel::To(at::Device device) {
   for (auto& [name, tensor] : parts_->tensors) {
     tensor.set_data(tensor.detach().to(device));
+  }
+  for (const NamedTensor& item : parts_->added) {
+    item.tensor.set_data(item.tensor.detach().to(device));
   }
   parts_->device = device;
 }
@@ -177,6 +228,9 @@ void ExportedModel::To(at::ScalarType type) {
   for (auto& [name, tensor] : parts_->tensors) {
     if (tensor.is_floating_point()) tensor.set_data(tensor.detach().to(type));
   }
+  for (const NamedTensor& item : parts_->added) {
+    item.tensor.set_data(item.tensor.detach().to(type));
+  }
 }
 
 std::vector<NamedTensor> ExportedModel::Parameters() const {
@@ -184,6 +238,7 @@ std::vector<NamedTensor> ExportedModel::Parameters() const {
   for (const auto& item : parts_->names.parameters) {
     list.push_back({item.name, parts_->tensors.at(item.name)});
   }
+  list.insert(list.end(), parts_->added.begin(), parts_->added.end());
   return list;
 }
 
@@ -204,7 +259,10 @@ std::vector<NamedTensor> ExportedModel::Buffers() const {
 }
 
 std::vector<NamedTensor> ExportedModel::StateDict() const {
-  std::vector<NamedTensor> list = Parameters();
+  std::vector<NamedTensor> list;
+  for (const auto& item : parts_->names.parameters) {
+    list.push_back({item.name, parts_->tensors.at(item.name)});
+  }
   std::map<std::string, bool> saved;
   for (const auto& item : parts_->names.buffers) {
     saved[item.name] = item.saved;
@@ -220,8 +278,53 @@ std::vector<NamedTensor> ExportedModel::StateDict() const {
   return list;
 }
 
+const std::vector<WeightUse>& ExportedModel::LayerWeights() const {
+  return parts_->weights;
+}
+
+void ExportedModel::ComputeWith(const std::string& parameter,
+                                const at::Tensor& tensor) {
+  const auto& all = parts_->names.parameters;
+  TORCH_CHECK_VALUE(
+      std::any_of(all.begin(), all.end(),
+                  [&](const auto& item) { return item.name == parameter; }),
+      "ExportedModel: there is no parameter \"", parameter, "\"");
+  TORCH_CHECK_VALUE(tensor.defined() &&
+                        tensor.sizes() == parts_->tensors.at(parameter).sizes(),
+                    "ExportedModel: what takes the place of \"", parameter,
+                    "\" must have its shape, ",
+                    parts_->tensors.at(parameter).sizes());
+  for (Mode* const mode : {&*parts_->train, &*parts_->eval}) {
+    for (size_t i = 0; i < mode->names.size(); ++i) {
+      const bool is_own = mode->inputs[i].defined();
+      if (is_own && mode->names[i] == parameter) mode->inputs[i] = tensor;
+    }
+  }
+}
+
+void ExportedModel::AddParameter(const std::string& name,
+                                 const at::Tensor& tensor) {
+  TORCH_CHECK_VALUE(tensor.defined(), "ExportedModel: parameter \"", name,
+                    "\" is undefined");
+  bool is_taken = parts_->tensors.contains(name);
+  for (const NamedTensor& item : parts_->added) {
+    is_taken = is_taken || item.name == name;
+  }
+  for (const auto& item : parts_->names.tied) {
+    is_taken = is_taken || item.name == name;
+  }
+  TORCH_CHECK_VALUE(!is_taken, "ExportedModel: there is a \"", name,
+                    "\" already");
+  parts_->added.push_back({name, tensor});
+}
+
+void ExportedModel::RemoveParameter(const std::string& name) {
+  std::erase_if(parts_->added,
+                [&](const NamedTensor& item) { return item.name == name; });
+}
+
 absl::StatusOr<std::shared_ptr<ExportedModel>> LoadExported(
-    const std::string& path) {
+    const std::string& path, const LoadExportedOptions& options) {
   const auto in_file = [&](const absl::Status& status) {
     return absl::Status(status.code(),
                         absl::StrCat(path, ": ", status.message()));
@@ -233,6 +336,7 @@ absl::StatusOr<std::shared_ptr<ExportedModel>> LoadExported(
 
   auto parts = std::make_unique<ExportedModel::Parts>();
   parts->names = std::move(text->state);
+  parts->max_bytes = options.max_bytes.value_or(MachineMemory());
   for (NamedTensor& item : file->tensors) {
     parts->tensors[item.name] = std::move(item.tensor);
   }
@@ -257,6 +361,13 @@ absl::StatusOr<std::shared_ptr<ExportedModel>> LoadExported(
   for (const std::string& name : parts->names.constants) {
     if (!parts->tensors.contains(name)) return missing(name);
   }
+  parts->weights = WeightUses(text->train);
+  std::erase_if(parts->weights, [&](const WeightUse& use) {
+    const auto& all = parts->names.parameters;
+    return std::none_of(all.begin(), all.end(), [&](const auto& item) {
+      return item.name == use.parameter;
+    });
+  });
   absl::StatusOr<Mode> train = MakeMode(std::move(text->train), parts->tensors);
   if (!train.ok()) {
     return in_file(absl::Status(

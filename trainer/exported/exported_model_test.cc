@@ -6,6 +6,7 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,6 +156,57 @@ TEST(ExportedModelTest, AnErrorOfAnOperatorNamesTheNode) {
   } catch (const c10::Error& error) {
     EXPECT_THAT(ErrorMessage(error), HasSubstr("(aten::embedding in places)"));
   }
+}
+
+TEST(ExportedModelTest, ForwardTakesNoMoreMemoryThanAllowed) {
+  const auto model = OrThrow(LoadExported(File("mlp"), {.max_bytes = 1 << 20}));
+  EXPECT_EQ(model->forward(at::randn({10, 12})).size(0), 10);
+  EXPECT_THAT(ErrorOf([&] { model->forward(at::randn({20'000, 12})); }),
+              HasSubstr("the limit is 1048576"));
+  EXPECT_THAT(ErrorOf([&] { model->forward(at::randn({20'000, 12})); }),
+              HasSubstr("tensors would take"));
+}
+
+// What adapters need of a model.
+TEST(ExportedModelTest, ComputesWithAnotherTensor) {
+  const auto model = Loaded("conv");
+  std::vector<std::string> uses;
+  for (const WeightUse& use : model->LayerWeights()) {
+    uses.push_back(use.parameter + ": " + use.op);
+  }
+  EXPECT_THAT(uses, ElementsAre("stem.weight: aten::conv2d",
+                                "body.weight: aten::conv2d",
+                                "head.weight: aten::linear"));
+  model->SetTraining(false);
+  const at::Tensor x = at::randn({3, 1, 12, 12});
+  const at::Tensor before = model->forward(x);
+  const at::Tensor weight = Find(model->Parameters(), "head.weight");
+  model->ComputeWith("head.weight", at::zeros_like(weight));
+  EXPECT_TRUE(at::equal(model->forward(x)[0], model->forward(x)[1]));
+  model->ComputeWith("head.weight", weight);
+  EXPECT_TRUE(at::equal(model->forward(x), before));
+  EXPECT_THAT(ErrorOf([&] { model->ComputeWith("hat.weight", weight); }),
+              HasSubstr("there is no parameter \"hat.weight\""));
+  EXPECT_THAT(ErrorOf([&] { model->ComputeWith("head.weight", x); }),
+              HasSubstr("must have its shape"));
+}
+
+TEST(ExportedModelTest, TakesMoreParameters) {
+  const auto model = Loaded("mlp");
+  const at::Tensor extra = at::zeros({2});
+  model->AddParameter("first.extra", extra);
+  EXPECT_THAT(NamesOf(model->Parameters()),
+              ElementsAre("scale", "first.weight", "first.bias",
+                          "second.weight", "second.bias", "first.extra"));
+  EXPECT_EQ(model->StateDict().size(), 5);  // as Python knows it
+  EXPECT_THAT(ErrorOf([&] { model->AddParameter("first.extra", extra); }),
+              HasSubstr("there is a \"first.extra\" already"));
+  EXPECT_THAT(ErrorOf([&] { model->AddParameter("shift", extra); }),
+              HasSubstr("there is a \"shift\" already"));
+  model->To(at::kDouble);
+  EXPECT_EQ(extra.scalar_type(), at::kDouble);
+  model->RemoveParameter("first.extra");
+  EXPECT_EQ(model->Parameters().size(), 5);
 }
 
 // A copy of a model's file with other metadata.

@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/json_reader.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -266,6 +266,16 @@ std::string NodeName(const Graph& graph, size_t node) {
     absl::StrAppend(&text, " in ", plain(named.module));
   }
   return text + ")";
+}
+
+absl::StatusOr<std::vector<GraphInput>> ParseGraphInputs(
+    std::string_view text) {
+  JsonReader json(text);
+  std::vector<GraphInput> inputs;
+  ReadArray(json, [&] { inputs.push_back(ReadInput(json)); });
+  json.End();
+  if (!json.ok()) return json.status();
+  return inputs;
 }
 
 absl::StatusOr<Graph> ParseGraph(std::string_view text) {

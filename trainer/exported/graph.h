@@ -1,12 +1,12 @@
 // Graph is the computation of a model that Python exported: a list of calls of
-// ATen's operators, read from JSON text of a stranger. Free of libtorch.
+// ATen's operators, read from JSON text that may be hostile. Free of libtorch.
 //
 //   const absl::StatusOr<Graph> graph = ParseGraph(text);
 //   if (!graph.ok()) return graph.status();  // "node 3 (aten::add): …"
 //
 // Values are numbered: first the inputs, then the results of each node in
 // order. In a graph that ParseGraph accepts, every node uses only values before
-// its own. Whether operators exist and take such arguments, GraphProgram says.
+// its own. GraphProgram checks whether operators exist and take such arguments.
 // README.md describes the text. Thread-safe.
 #ifndef TRAINYARD_TRAINER_EXPORTED_GRAPH_H_
 #define TRAINYARD_TRAINER_EXPORTED_GRAPH_H_
@@ -97,6 +97,9 @@ struct Graph {
 // DataLoss, with the byte or the node that is wrong. Takes memory in proportion
 // to the text.
 absl::StatusOr<Graph> ParseGraph(std::string_view json);
+
+// A list of inputs alone, as a graph has them. Errors as ParseGraph's.
+absl::StatusOr<std::vector<GraphInput>> ParseGraphInputs(std::string_view json);
 
 // How messages name a node: "node 3 (aten::add in encoder.0)".
 std::string NodeName(const Graph& graph, size_t node);

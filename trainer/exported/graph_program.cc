@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "trainer/error_message.h"
+#include "trainer/exported/allowed_operators.h"
 #include "trainer/exported/operands.h"
 #include "trainer/exported/size_ops.h"
 
@@ -21,9 +22,6 @@ namespace trainyard {
 namespace {
 
 using Kind = GraphArgument::Kind;
-
-// Operators that reach files: a graph is data, and must not.
-bool IsRefused(std::string_view op) { return op == "aten::from_file"; }
 
 ValueKind KindOfResult(const c10::Type& type) {
   switch (type.kind()) {
@@ -49,13 +47,14 @@ ValueKind KindOfResult(const c10::Type& type) {
 }
 
 c10::OperatorHandle FindOperator(const GraphNode& node) {
-  TORCH_CHECK_VALUE(node.op.starts_with("aten::") && !IsRefused(node.op),
-                    "graphs may not call this operator");
   const auto found = c10::Dispatcher::singleton().findSchema(
       c10::OperatorName(node.op, node.overload));
-  TORCH_CHECK_VALUE(found.has_value(),
+  TORCH_CHECK_VALUE(found || !node.op.starts_with("aten::"),
                     "libtorch has no such operator. Was the model exported "
                     "with another version of PyTorch?");
+  TORCH_CHECK_VALUE(found && IsAllowedOperator(node.op, node.overload),
+                    "graphs may not call this operator; those that they may "
+                    "call are in trainer/exported/allowed_operators.cc");
   return *found;
 }
 

@@ -46,6 +46,19 @@ std::string ErrorOf(const std::string& node) {
   return "accepted";
 }
 
+TEST(GraphProgramTest, HeaderExample) {
+  const Graph graph =
+      OrThrow(ParseGraph(R"({"inputs":[{"tensor":"weight"},)"
+                         R"({"input":"x","dtype":"float32","sizes":[2]}],)"
+                         R"("nodes":[{"op":"aten::mul","overload":"Tensor",)"
+                         R"("args":[{"value":0},{"value":1}]}],)"
+                         R"("outputs":[{"name":"y","value":2}]})"));
+  const at::Tensor weight = at::full({2}, 3.0), x = at::ones({2});
+  const GraphProgram program(graph);
+  const std::vector<at::Tensor> outputs = program.Run({weight, x}, at::kCPU);
+  EXPECT_TRUE(at::equal(outputs[0], weight));
+}
+
 TEST(GraphProgramTest, CallsOperators) {
   EXPECT_TRUE(at::equal(
       Result(
@@ -141,7 +154,7 @@ TEST(GraphProgramTest, RefusesWhatAnOperatorDoesNotTake) {
                       R"({"list":[{"value":1}]}]})"),
               HasSubstr("argument \"size\""));
   EXPECT_THAT(ErrorOf(R"({"op":"aten::item","args":[{"value":0}]})"),
-              HasSubstr("is of a type that graphs do not have"));
+              HasSubstr("graphs may not call this operator"));
   EXPECT_THAT(ErrorOf(R"({"op":"sym::size","args":[{"int":0},{"int":0}]})"),
               HasSubstr("argument 0 is of the wrong kind"));
   EXPECT_THAT(ErrorOf(R"({"op":"sym::numel","args":[{"value":0}]})"),

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace trainyard {
 namespace {
@@ -25,6 +26,27 @@ std::string WithArgument(const std::string& argument) {
 std::string ErrorOf(const std::string& text) {
   const auto graph = ParseGraph(text);
   return graph.ok() ? "accepted" : std::string(graph.status().message());
+}
+
+TEST(GraphTest, HeaderExample) {
+  const auto read = [](std::string_view text) -> absl::Status {
+    const absl::StatusOr<Graph> graph = ParseGraph(text);
+    if (!graph.ok()) return graph.status();
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(read(WithArgument(R"({"value":0})")).ok());
+  EXPECT_THAT(std::string(read(WithArgument(R"({"value":1})")).message()),
+              HasSubstr("node 0 (aten::add): "));
+}
+
+TEST(GraphTest, ReadsInputsAlone) {
+  const auto inputs = ParseGraphInputs(
+      R"([{"tensor":"w"},{"input":"x","dtype":"int64","sizes":[3]}])");
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  ASSERT_EQ(inputs->size(), 2);
+  EXPECT_EQ((*inputs)[1].sizes[0].number, 3);
+  EXPECT_FALSE(ParseGraphInputs(R"([{"tensor":"w"}] more)").ok());
+  EXPECT_FALSE(ParseGraphInputs(R"([{"dtype":"w"}])").ok());
 }
 
 TEST(GraphTest, ReadsAGraph) {

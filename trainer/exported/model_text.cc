@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/json_reader.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {

@@ -37,6 +37,20 @@ TEST(ModelTextTest, ReadsNamesAndGraphs) {
   EXPECT_EQ(text->eval.outputs[0].name, "y");
 }
 
+TEST(ModelTextTest, HeaderExample) {
+  const struct {
+    std::map<std::string, std::string> metadata;
+  } header = {{{"trainyard.exported", "1"},
+               {"trainyard.state", "{}"},
+               {"trainyard.train", "{"}}};
+  const auto read = [&]() -> absl::Status {
+    const absl::StatusOr<ModelText> text = ParseModelText(header.metadata);
+    if (!text.ok()) return text.status();
+    return absl::OkStatus();
+  };
+  EXPECT_THAT(std::string(read().message()), HasSubstr("training graph: byte"));
+}
+
 TEST(ModelTextTest, NamesTheGraphThatIsWrong) {
   std::map<std::string, std::string> metadata = {{"trainyard.exported", "1"},
                                                  {"trainyard.state", "{}"},

@@ -1,10 +1,9 @@
-// Operands are the arguments of a node, prepared once: constants as the
-// operator's schema wants them, and where the rest comes from.
+// Operands are the arguments of a node, prepared once: constants in the types
+// of the operator's schema, and the numbers of the values that are computed.
 //
-//   const std::vector<Operand> operands = PrepareOperands(node, schema, kinds);
-//   for (const Operand& operand : operands) {
+//   step.operands = PrepareOperands(node, schema, kinds);
+//   for (const Operand& operand : step.operands) {
 //     stack.push_back(Load(operand, values, device));
-//   }
 //
 // Thread-safe once prepared.
 #ifndef TRAINYARD_TRAINER_EXPORTED_OPERANDS_H_

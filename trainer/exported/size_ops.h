@@ -1,9 +1,8 @@
-// SizeOp is arithmetic with sizes, which is no operator of ATen: "sym::size" of
-// a tensor, "sym::mul" of two numbers, and "list::get" of a list of tensors.
+// SizeOp is arithmetic with sizes, for which ATen has no operators: "sym::size"
+// of a tensor, "sym::mul" of two numbers, and "list::get" of a list of tensors.
 //
 //   if (const SizeOp* op = FindSizeOp("sym::mul")) {
 //     const c10::IValue product = op->run({3, 4});
-//   }
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_EXPORTED_SIZE_OPS_H_

@@ -21,6 +21,13 @@ int64_t Whole(const std::string& op, int64_t a, int64_t b) {
   return RunOp(op, {a, b}).toInt();
 }
 
+TEST(SizeOpsTest, HeaderExample) {
+  if (const SizeOp* op = FindSizeOp("sym::mul")) {
+    const c10::IValue product = op->run({3, 4});
+    EXPECT_EQ(product.toInt(), 12);
+  }
+}
+
 TEST(SizeOpsTest, ComputesAsPython) {
   EXPECT_EQ(Whole("sym::mul", 3, -4), -12);
   EXPECT_EQ(Whole("sym::add", 3, -4), -1);

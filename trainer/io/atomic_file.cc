@@ -14,7 +14,7 @@ std::string FolderOf(const std::string& path) {
   return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-// What was said of the temporary file, said of the file.
+// The error of the temporary file as an error of the file.
 absl::Status AboutPath(const absl::Status& status, const std::string& temporary,
                        const std::string& path) {
   const absl::string_view message = status.message();
@@ -33,7 +33,7 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path,
   const std::string folder = FolderOf(path);
   if (folder.size() == path.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("\"", path, "\" names no file"));
+        absl::StrCat("\"", path, "\" is not the path of a file"));
   }
   std::random_device random;
   for (;;) {
@@ -57,10 +57,17 @@ absl::Status AtomicFile::Commit() {
   const int renamed = RealFileSystem().Rename(file_.path(), path_);
   if (renamed < 0) {
     RealFileSystem().RemoveFile(file_.path());
-    return FileError(renamed,
-                     absl::StrCat(path_, ": cannot be given its name"));
+    return FileError(renamed, absl::StrCat(path_, ": cannot be renamed to"));
   }
   return SyncFolder(FolderOf(path_));
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 std::string_view bytes) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create(path, bytes.size());
+  if (!file.ok()) return file.status();
+  const absl::Status written = file->Append(bytes.data(), bytes.size());
+  return written.ok() ? file->Commit() : written;
 }
 
 }  // namespace trainyard

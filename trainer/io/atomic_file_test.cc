@@ -56,7 +56,7 @@ TEST_F(AtomicFileTest, ReplacesOnlyAtCommit) {
   EXPECT_EQ(Content(path), "old");
   EXPECT_EQ(Files().size(), 2U);
   ASSERT_TRUE(file->Commit().ok());
-  EXPECT_EQ(Content(path), "newer") << "room that was not used is given back";
+  EXPECT_EQ(Content(path), "newer") << "unused reserved space is released";
   EXPECT_THAT(Files(), ElementsAre("file"));
   EXPECT_TRUE(absl::IsFailedPrecondition(file->Append("x", 1)));
   EXPECT_TRUE(absl::IsFailedPrecondition(file->Commit()));
@@ -74,6 +74,24 @@ TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
   EXPECT_THAT(Files(), IsEmpty());
 }
 
+absl::Status HeaderExample(const char* data) {
+  absl::StatusOr<AtomicFile> file = AtomicFile::Create("model.bin", 24);
+  if (!file.ok()) return file.status();
+  absl::Status status = file->Append(data, 24);
+  if (status.ok()) status = file->Commit();  // durable if OK
+  return status;
+}
+
+TEST_F(AtomicFileTest, HeaderExample) {
+  std::filesystem::current_path(folder_);
+  absl::Status all = WriteFileAtomically("model.bin", "all of its bytes");
+  ASSERT_TRUE(all.ok()) << all;
+  EXPECT_EQ(Content(PathOf("model.bin")), "all of its bytes");
+  ASSERT_TRUE(HeaderExample("twenty-four bytes follow").ok());
+  EXPECT_EQ(Content(PathOf("model.bin")), "twenty-four bytes follow");
+  EXPECT_THAT(Files(), ElementsAre("model.bin"));
+}
+
 TEST_F(AtomicFileTest, TheFileHasTheUsersPermissions) {
   const mode_t mask = umask(027);
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(PathOf("file"));
@@ -84,33 +102,33 @@ TEST_F(AtomicFileTest, TheFileHasTheUsersPermissions) {
   EXPECT_EQ(info.st_mode & 0777, 0640U);
 }
 
-TEST_F(AtomicFileTest, ANameAsLongAsTheDiskAllowsIsNotTooLong) {
+TEST_F(AtomicFileTest, AcceptsANameOfMaximumLength) {
   const std::string path = PathOf(std::string(255, 'x'));
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_TRUE(file->Commit().ok());
 }
 
-TEST_F(AtomicFileTest, SaysWhatFails) {
+TEST_F(AtomicFileTest, ErrorsNameTheFileAndTheFailedCall) {
   const absl::Status missing =
       AtomicFile::Create(PathOf("missing/file")).status();
   EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
   EXPECT_THAT(std::string(missing.message()),
-              HasSubstr("missing/file: cannot be made"));
+              HasSubstr("missing/file: cannot be created"));
   EXPECT_THAT(std::string(AtomicFile::Create("/tmp/").status().message()),
-              EndsWith("\"/tmp/\" names no file"));
+              EndsWith("\"/tmp/\" is not the path of a file"));
   // More than any disk has.
   const absl::Status full =
       AtomicFile::Create(PathOf("file"), uint64_t{1} << 62).status();
   EXPECT_THAT(std::string(full.message()),
-              HasSubstr("file: no room can be made for it"));
+              HasSubstr("file: cannot reserve disk space for it"));
   EXPECT_THAT(Files(), IsEmpty());
   // A folder cannot be replaced by a file.
   std::filesystem::create_directory(PathOf("folder"));
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(PathOf("folder"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_THAT(std::string(file->Commit().message()),
-              HasSubstr("folder: cannot be given its name"));
+              HasSubstr("folder: cannot be renamed to"));
   EXPECT_THAT(Files(), ElementsAre("folder"));
 }
 

@@ -26,8 +26,8 @@ constexpr std::array<uint32_t, 256> MakeTable() {
 
 constexpr std::array<uint32_t, 256> kTable = MakeTable();
 
-// Polynomials of degree 31 and less, the highest power in the lowest bit: their
-// product modulo Castagnoli's.
+// The product of two polynomials modulo Castagnoli's. The highest power is in
+// the lowest bit.
 constexpr uint32_t Multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;
   for (uint32_t power = uint32_t{1} << 31; power != 0; power >>= 1) {
@@ -37,8 +37,8 @@ constexpr uint32_t Multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
-// x to the 8 * bytes: what a checksum is multiplied by when so many bytes
-// follow.
+// x to the power of 8 * bytes: a checksum is multiplied by it when `bytes` more
+// bytes follow.
 constexpr uint32_t PowerOfX(uint64_t bytes) {
   uint32_t power = uint32_t{1} << 31;         // 1
   uint32_t square = uint32_t{1} << (31 - 8);  // x^8
@@ -49,8 +49,8 @@ constexpr uint32_t PowerOfX(uint64_t bytes) {
 }
 
 #if defined(__x86_64__)
-// The instruction takes three cycles, but one can begin in each: three parts
-// side by side are three times as fast as one.
+// The instruction takes three cycles, but one can start in each cycle: three
+// interleaved parts are three times as fast as one.
 template <size_t kPart>
 __attribute__((target("sse4.2"))) uint64_t
 ThreeParts(const unsigned char*& bytes, size_t& size, uint64_t crc) {

@@ -1,8 +1,8 @@
-// CRC32C (Castagnoli), the checksum of checkpoints: by the processor's own
-// instruction where it has one, by table elsewhere. Free of libtorch.
+// CRC32C (Castagnoli), the checksum of checkpoints. Uses the instruction of the
+// processor if there is one, a table otherwise. Free of libtorch.
 //
 //   uint32_t crc = Crc32c(first.data(), first.size());
-//   crc = Crc32c(second.data(), second.size(), crc);  // as if both were one
+//   crc = Crc32c(second.data(), second.size(), crc);  // of both together
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_IO_CRC32C_H_
@@ -13,14 +13,14 @@
 
 namespace trainyard {
 
-// The checksum of what `crc` is the checksum of, followed by these bytes.
+// Returns the checksum of the bytes that `crc` covers, followed by these bytes.
 uint32_t Crc32c(const void* data, size_t size, uint32_t crc = 0);
 
-// The checksum of two parts, one after the other, from the checksum of each: a
-// file's from its tensors', without a second look at their bytes.
+// Returns the checksum of two parts, one after the other, from their checksums.
+// E.g. of a file from those of its tensors, without reading the bytes again.
 uint32_t Crc32cCombined(uint32_t first, uint32_t second, uint64_t second_size);
 
-// The same as Crc32c by table alone: what Crc32c is tested against.
+// Crc32c by table only: the reference for tests of Crc32c.
 uint32_t Crc32cByTable(const void* data, size_t size, uint32_t crc = 0);
 
 }  // namespace trainyard

@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-// What the kernel said, for a call of which libc returns -1.
+// Returns minus the errno if libc returned -1.
 template <class Result>
 Result OrError(Result result) {
   return result < 0 ? static_cast<Result>(-errno) : result;
@@ -50,8 +50,8 @@ class PosixFileSystem final : public FileSystem {
     return OrError(ftruncate(file, static_cast<off_t>(size)));
   }
   void StartSync(int file) override {
-    // All that is dirty, without waiting, and so without taking an error that
-    // fsync must see.
+    // Starts writing all dirty pages without waiting, so it does not consume an
+    // error that fsync must return.
     sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
   }
   int Sync(int file) override { return OrError(fsync(file)); }
@@ -117,7 +117,7 @@ class PosixFileSystem final : public FileSystem {
 }  // namespace
 
 FileSystem& RealFileSystem() {
-  // Has no data: the one object serves all threads.
+  // Has no state, so all threads share one object.
   static PosixFileSystem files;
   return files;
 }

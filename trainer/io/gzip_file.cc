@@ -26,7 +26,7 @@ using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
 absl::Status Damaged(const std::string& path, gzFile file) {
   int code = Z_OK;
   const absl::string_view reported = gzerror(file, &code);
-  // zlib names the file descriptor first, which says nothing to anybody.
+  // zlib's message starts with the file descriptor: drop it.
   const size_t name_end = reported.find(": ");
   const absl::string_view message =
       name_end == reported.npos ? reported : reported.substr(name_end + 2);
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path,
   std::string content;
   while (true) {
     const size_t filled = content.size();
-    // Room grows with what is there: a small file costs little, a large one few
+    // Grows with the content: a small file needs little memory, a large one few
     // copies.
     content.resize(filled + std::max(kChunk, filled));
     const size_t room = std::min<size_t>(content.size() - filled, 1U << 30);
@@ -80,7 +80,7 @@ absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path,
     }
     if (read == 0) break;
   }
-  // At the end zlib has checked the sum and the length, unless the file stopped
+  // zlib has checked the checksum and the length, unless the file is truncated
   // before them.
   int code = Z_OK;
   gzerror(file->get(), &code);

@@ -1,4 +1,6 @@
-// Reads a whole file, unpacked if it is gzip. Free of libtorch.
+// Reads a whole file and unpacks it if it is gzip. Free of libtorch.
+//
+//   absl::StatusOr<std::string> text = ReadMaybeGzipFile("labels.gz");
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_IO_GZIP_FILE_H_
@@ -11,9 +13,10 @@
 
 namespace trainyard {
 
-// The content of a plain or gzip file. NotFound or PermissionDenied if it
-// cannot be opened; DataLoss if it is damaged or cut short; ResourceExhausted
-// past `max_bytes`, so that a crafted file cannot fill the memory.
+// Returns the content of a plain or gzip file. Returns NotFound or
+// PermissionDenied if the file cannot be opened, DataLoss if it is damaged or
+// truncated, and ResourceExhausted if the content has more than `max_bytes`, so
+// that a crafted file cannot fill the memory.
 absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path,
                                               size_t max_bytes = size_t{1}
                                                                  << 34);

@@ -62,7 +62,7 @@ absl::Status InputFile::ReadAt(uint64_t offset, void* to, size_t count) const {
         files_->ReadAt(file_, bytes, std::min(count, size_t{1} << 30), offset);
     if (got == -EINTR) continue;
     if (got == -EIO) {
-      // The disk cannot give it back: as good as damaged.
+      // The disk cannot read the data: treat it as damage.
       return absl::DataLossError(absl::StrCat(
           path_, ": cannot be read at byte ", offset, ": the disk fails"));
     }

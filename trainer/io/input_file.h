@@ -1,13 +1,12 @@
-// InputFile reads parts of a file into memory of the caller's. Regular files
-// only: a pipe or a device never ends, and would be waited for. Free of
-// libtorch.
+// InputFile reads parts of a file into the caller's memory. It opens regular
+// files only: reading a pipe or a device could block forever. Free of libtorch.
 //
 //   absl::StatusOr<InputFile> file = InputFile::Open("model.safetensors");
-//   if (!file.ok()) return file.status();  // "model.safetensors: cannot be …"
+//   if (!file.ok()) return file.status();
 //   absl::Status status = file->ReadAt(0, buffer, 8);
 //
-// Nothing is mapped: a file that another program cuts short meanwhile gives an
-// error, not a signal. Thread-safe once open.
+// Files are not mapped: if another program truncates the file meanwhile, a read
+// returns an error and does not raise a signal. Thread-safe once open.
 #ifndef TRAINYARD_TRAINER_IO_INPUT_FILE_H_
 #define TRAINYARD_TRAINER_IO_INPUT_FILE_H_
 
@@ -24,9 +23,11 @@ namespace trainyard {
 
 class InputFile {
  public:
-  // Whether a link is opened, in place of which a stranger may have put it.
+  // Whether a symbolic link is followed or rejected. Reject links in folders
+  // whose content is not trusted.
   enum class Links { kFollow, kRefuse };
 
+  // Returns InvalidArgument if it is not a regular file.
   static absl::StatusOr<InputFile> Open(const std::string& path,
                                         FileSystem& files = RealFileSystem(),
                                         Links links = Links::kFollow);
@@ -35,12 +36,12 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
   ~InputFile();
 
-  // When it was opened.
+  // The size at the time of Open.
   uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  // Fills `to` with `count` bytes from `offset` on. DataLoss if the file ends
-  // before.
+  // Reads `count` bytes, starting at `offset`. Returns DataLoss if the file is
+  // shorter, or if the disk fails.
   absl::Status ReadAt(uint64_t offset, void* to, size_t count) const;
 
  private:

@@ -38,7 +38,7 @@ TEST(InputFileTest, ReadsAnyPart) {
               EndsWith("digits: ends at byte 10, with 2 more to be read"));
 }
 
-TEST(InputFileTest, AFileCutShortMeanwhileIsAnError) {
+TEST(InputFileTest, ATruncatedFileIsAnError) {
   const std::string path = PathOf("cut");
   std::ofstream(path) << "0123456789";
   const absl::StatusOr<InputFile> file = InputFile::Open(path);
@@ -48,7 +48,7 @@ TEST(InputFileTest, AFileCutShortMeanwhileIsAnError) {
   EXPECT_TRUE(absl::IsDataLoss(file->ReadAt(0, all.data(), 10)));
 }
 
-TEST(InputFileTest, SaysWhyItCannotOpen) {
+TEST(InputFileTest, ErrorsSayWhyItCannotBeOpened) {
   const absl::Status missing = InputFile::Open(PathOf("missing")).status();
   EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
   EXPECT_THAT(Message(missing), HasSubstr("missing: cannot be opened"));

@@ -65,7 +65,7 @@ bool JsonReader::TakeWord(std::string_view word) {
 
 bool JsonReader::Begin(char open, std::string_view what) {
   if (!Take(open, what)) return false;
-  if (open_.size() == kMaxDepth) return Fail("too many containers in others");
+  if (open_.size() == kMaxDepth) return Fail("nested too deeply");
   open_ += open;
   is_first_ = true;
   return true;
@@ -75,7 +75,7 @@ bool JsonReader::BeginObject() { return Begin('{', "expected an object"); }
 
 bool JsonReader::BeginArray() { return Begin('[', "expected an array"); }
 
-// True if one more key or item follows.
+// Returns true if another key or item follows.
 bool JsonReader::Next(char close) {
   if (Peek() == close && !open_.empty()) {
     ++at_;
@@ -126,7 +126,7 @@ bool JsonReader::TakeNumber(std::string_view& token) {
     return found;
   };
   take("-");
-  // A zero stands alone: what follows it is no part of the number.
+  // A leading zero is the whole integer part.
   if (!take("0") && TakeDigits() == 0) return Fail("expected a number");
   if (take(".") && TakeDigits() == 0) return Fail("a number ends in '.'");
   if (take("eE")) {
@@ -174,7 +174,7 @@ bool JsonReader::ReadBool(bool& value) {
 
 bool JsonReader::ReadNull() { return TakeWord("null"); }
 
-// Reads over a number, word or string, or into a container.
+// Skips a number, word or string, or enters a container.
 bool JsonReader::SkipStart(std::string& scratch) {
   double number = 0;
   switch (Peek()) {
@@ -209,7 +209,7 @@ bool JsonReader::Skip() {
 bool JsonReader::End() {
   SkipSpace();
   if (!ok()) return false;
-  return at_ == text_.size() || FailAt(at_, "something after the end");
+  return at_ == text_.size() || FailAt(at_, "unexpected text after the end");
 }
 
 }  // namespace trainyard

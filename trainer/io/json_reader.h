@@ -1,19 +1,22 @@
-// JsonReader reads JSON text from a stranger, value by value and in the order
-// of the text: nothing is built in memory, nothing recurses. Strict: UTF-8
+// JsonReader reads untrusted JSON text value by value, in the order of the
+// text. It builds nothing in memory and does not recurse. It is strict: UTF-8
 // only, no comments, no trailing commas, no lone surrogates. Free of libtorch.
 //
 //   JsonReader json(R"({"lr": 0.1, "names": ["a", "b"]})");
 //   std::string key;
 //   json.BeginObject();
 //   while (json.NextKey(key)) {
-//     if (key == "lr") json.ReadDouble(lr);
-//     else json.Skip();
+//     if (key == "lr") {
+//       json.ReadDouble(lr);
+//     } else {
+//       json.Skip();
+//     }
 //   }
 //   json.End();
 //   if (!json.ok()) return json.status();  // "byte 17: expected a ':'"
 //
-// The first error stays: every later call does nothing and returns false.
-// Whether a key comes twice is the caller's business. Thread-compatible.
+// After the first error every call does nothing and returns false. Duplicate
+// keys are not detected: that is up to the caller. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_IO_JSON_READER_H_
 #define TRAINYARD_TRAINER_IO_JSON_READER_H_
 
@@ -28,7 +31,7 @@ namespace trainyard {
 
 class JsonReader {
  public:
-  // Objects and arrays within each other: as many as Rust's serde_json allows.
+  // The maximum nesting of objects and arrays, as in Rust's serde_json.
   static constexpr size_t kMaxDepth = 127;
 
   // `text` must outlive the reader.
@@ -43,25 +46,27 @@ class JsonReader {
   bool NextItem();
 
   bool ReadString(std::string& value);
-  // A number without sign, point and exponent.
+  // Reads a number without sign, decimal point and exponent.
   bool ReadUint64(uint64_t& value);
-  // A number without point and exponent.
+  // Reads a number without decimal point and exponent.
   bool ReadInt64(int64_t& value);
-  // Any number that a double can hold, if not exactly.
+  // Reads any number in the range of a double, rounded to the nearest.
   bool ReadDouble(double& value);
   bool ReadBool(bool& value);
-  // The first character of the next value, e.g. '{' or '"'; 0 if there is none.
+  // Returns the first character of the next value, e.g. '{' or '"', or 0 at the
+  // end of the text.
   char Peek();
-  // Reads null if that is what comes next.
+  // Reads null if it is the next value. Otherwise returns false; that is no
+  // error.
   bool ReadNull();
 
-  // Reads over a value of any kind.
+  // Skips a value of any kind.
   bool Skip();
 
-  // True if nothing but white space is left.
+  // Returns true if only white space is left.
   bool End();
 
-  // Reports what is wrong with the value just read. Returns false.
+  // Sets an error at the position of the last value. Returns false.
   bool Fail(std::string_view what) { return FailAt(last_, what); }
 
   bool ok() const { return status_.ok(); }
@@ -83,9 +88,9 @@ class JsonReader {
 
   std::string_view text_;
   size_t at_ = 0;
-  size_t last_ = 0;       // where the last value or key began
+  size_t last_ = 0;       // position of the last value or key
   std::string open_;      // a '{' or '[' for each container we are in
-  bool is_first_ = true;  // no comma is due before the next key or item
+  bool is_first_ = true;  // the next key or item needs no comma before it
   absl::Status status_;
 };
 

@@ -17,23 +17,6 @@ std::string SkipError(std::string_view text) {
   return std::string(json.status().message());
 }
 
-TEST(JsonReaderTest, HeaderExample) {
-  JsonReader json(R"({"lr": 0.1, "names": ["a", "b"]})");
-  double lr = 0;
-  std::string key;
-  json.BeginObject();
-  while (json.NextKey(key)) {
-    if (key == "lr") {
-      json.ReadDouble(lr);
-    } else {
-      json.Skip();
-    }
-  }
-  json.End();
-  EXPECT_TRUE(json.ok()) << json.status();
-  EXPECT_EQ(lr, 0.1);
-}
-
 TEST(JsonReaderTest, ReadsEveryKindOfValue) {
   JsonReader json(
       " [ 18446744073709551615 , -1.5e-3,\"a\\n\",true,false,null,{ } , "
@@ -64,7 +47,7 @@ TEST(JsonReaderTest, ReadsEveryKindOfValue) {
   EXPECT_FALSE(no);
 }
 
-TEST(JsonReaderTest, SkipsWhatIsJson) {
+TEST(JsonReaderTest, SkipsValuesOfEveryKind) {
   for (const std::string_view text :
        {"0", "-0", "-0.0", "1e5", "1E+5", "1e-999", "10.25e-2", "\"\"", "null",
         "{}", "[]", "[1,2]", R"({"a":{"b":[{}]},"a":[[],[[]]]})", " [ ] "}) {
@@ -77,10 +60,10 @@ struct Case {
   std::string_view error;
 };
 
-TEST(JsonReaderTest, SaysWhatIsNotJson) {
+TEST(JsonReaderTest, ErrorsNameTheProblemAndItsPosition) {
   for (const auto& [text, error] : {
            Case{"", "byte 0: expected a number"},
-           Case{"01", "byte 1: something after the end"},
+           Case{"01", "byte 1: unexpected text after the end"},
            Case{"+1", "byte 0: expected a number"},
            Case{"-", "byte 0: expected a number"},
            Case{".5", "byte 0: expected a number"},
@@ -108,11 +91,12 @@ TEST(JsonReaderTest, SaysWhatIsNotJson) {
            Case{R"({"a":1 "b":2})", "byte 7: expected a ',' or the end"},
            Case{R"(["a)", "byte 3: a string without end"},
            Case{"[\"a\nb\"]", "byte 3: a control character in a string"},
-           Case{"{} {}", "byte 3: something after the end"},
-           Case{"[1] // one", "byte 4: something after the end"},
+           Case{"{} {}", "byte 3: unexpected text after the end"},
+           Case{"[1] // one", "byte 4: unexpected text after the end"},
            Case{"\xEF\xBB\xBF{}", "byte 0: expected a number"},
            Case{"[\"\xFF\"]", "byte 2: not UTF-8"},
-           Case{std::string_view("{}\0", 3), "byte 2: something after the end"},
+           Case{std::string_view("{}\0", 3),
+                "byte 2: unexpected text after the end"},
        }) {
     EXPECT_EQ(SkipError(text), error) << text;
   }
@@ -123,9 +107,9 @@ TEST(JsonReaderTest, LimitsDepth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
   EXPECT_EQ(SkipError(nested(127)), "");
-  EXPECT_EQ(SkipError(nested(128)), "byte 127: too many containers in others");
+  EXPECT_EQ(SkipError(nested(128)), "byte 127: nested too deeply");
   EXPECT_EQ(SkipError(std::string(1000000, '[')),
-            "byte 127: too many containers in others");
+            "byte 127: nested too deeply");
 }
 
 TEST(JsonReaderTest, WholeNumbersHaveNoSignPointOrExponent) {
@@ -166,7 +150,7 @@ TEST(JsonReaderTest, WholeNumbersMayHaveASign) {
   }
 }
 
-TEST(JsonReaderTest, TheFirstErrorStays) {
+TEST(JsonReaderTest, KeepsTheFirstError) {
   JsonReader json("[true, 1]");
   std::string text;
   bool value = false;
@@ -179,7 +163,7 @@ TEST(JsonReaderTest, TheFirstErrorStays) {
   EXPECT_EQ(json.status().message(), "byte 1: expected a string");
 }
 
-TEST(JsonReaderTest, TheCallerCanRefuseAValueByItsPlace) {
+TEST(JsonReaderTest, TheCallerCanSetAnErrorAtAValue) {
   JsonReader json(R"({"a": 7})");
   std::string key;
   uint64_t value = 0;

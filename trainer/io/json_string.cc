@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-// The letters of short escapes, and what they stand for.
+// The letters of short escapes, and their meanings.
 constexpr std::string_view kLetters = "\"\\/bfnrt";
 constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
 
@@ -29,7 +29,7 @@ void AppendUtf8(uint32_t code, std::string& to) {
   }
 }
 
-// Takes "\u" and four digits.
+// Parses "\u" and four digits.
 bool TakeUnit(std::string_view text, size_t& at, uint32_t& unit) {
   if (text.substr(at, 2) != "\\u") return false;
   const std::string_view digits = text.substr(at + 2, 4);
@@ -55,7 +55,7 @@ std::string_view TakeEscape(std::string_view text, size_t& at,
   uint32_t code = 0;
   if (!TakeUnit(text, at, code)) return "an unknown escape in a string";
   if (code >= 0xD800 && code < 0xE000) {
-    // A character above U+FFFF comes in two halves.
+    // A character above U+FFFF has two halves.
     uint32_t second = 0;
     if (code >= 0xDC00 || !TakeUnit(text, at, second) || second < 0xDC00 ||
         second >= 0xE000) {

@@ -1,6 +1,6 @@
-// Strings of JSON, both ways. Free of libtorch.
+// Quotes and parses JSON strings. Free of libtorch.
 //
-//   JsonQuoted("say \"ä\"");  // "say \"ä\"", with its quotes
+//   const std::string json = JsonQuoted("say \"ä\"");  // with the quotes
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_IO_JSON_STRING_H_
@@ -12,14 +12,14 @@
 
 namespace trainyard {
 
-// The text between quotes. Only what JSON asks for is escaped, in the spelling
-// of Rust's serde_json. REQUIRES: UTF-8.
+// Returns the text as a JSON string, in quotes. Escapes only what JSON
+// requires, with the same spelling as Rust's serde_json. REQUIRES: `text` is
+// UTF-8.
 std::string JsonQuoted(std::string_view text);
 
-// Reads the rest of a string, its opening quote being just before `at`, and
-// moves `at` behind its closing quote. If that fails, returns what is wrong (a
-// literal) and leaves `at` where; otherwise returns nothing.
-// REQUIRES: UTF-8.
+// Parses a string whose opening quote is just before `at`, and moves `at`
+// behind the closing quote. Returns an empty text, or an error (a literal);
+// then `at` is the position of the error. REQUIRES: `text` is UTF-8.
 std::string_view TakeJsonString(std::string_view text, size_t& at,
                                 std::string& value);
 

@@ -7,17 +7,13 @@ namespace {
 
 using namespace std::string_literals;  // NOLINT: for strings with a zero byte
 
-TEST(JsonStringTest, HeaderExample) {
-  EXPECT_EQ(JsonQuoted("say \"ä\""), R"("say \"ä\"")");
-}
-
-TEST(JsonStringTest, EscapesOnlyWhatMustBe) {
+TEST(JsonStringTest, EscapesOnlyWhatJsonRequires) {
   EXPECT_EQ(JsonQuoted("\b\f\n\r\t\\/\x7F\x1F\0"s), R"("\b\f\n\r\t\\/)"
                                                     "\x7F"
                                                     R"(\u001f\u0000")");
 }
 
-TEST(JsonStringTest, ReadsBackWhatItQuotes) {
+TEST(JsonStringTest, ParseInvertsQuote) {
   std::string all;
   for (char c = 0; c >= 0 && c < 127; ++c) all += c;
   all += "ä€🚂";
@@ -46,7 +42,7 @@ struct Case {
   std::string_view error;
 };
 
-TEST(JsonStringTest, SaysWhatIsWrongAndWhere) {
+TEST(JsonStringTest, ErrorsNameTheProblemAndItsPosition) {
   for (const auto& [text, where, why] : {
            Case{"", 0, "a string without end"},
            Case{"abc", 3, "a string without end"},

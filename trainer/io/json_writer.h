@@ -22,7 +22,7 @@ namespace trainyard {
 
 class JsonWriter {
  public:
-  // kCompact: no white space. kLines: a line per item, indented by two spaces
+  // kCompact: no white space. kLines: one line per item, indented by two spaces
   // per level.
   enum class Layout { kCompact, kLines };
 
@@ -33,23 +33,23 @@ class JsonWriter {
   void BeginArray() { Begin('['); }
   void EndArray() { End(']'); }
 
-  // Of the value that follows. REQUIRES: within an object.
+  // Writes the key of the next value. REQUIRES: within an object.
   JsonWriter& Key(std::string_view name);
 
-  // What is not UTF-8 cannot stand in JSON: "(not UTF-8)" stands for it.
+  // Writes "(not UTF-8)" for a text that is not UTF-8: JSON cannot hold it.
   void String(std::string_view text);
   void Int(int64_t value);
-  // The shortest text that reads back as the same double. A number that is not
-  // finite is null: JSON has no text for it.
+  // Writes the shortest text that parses to the same double, or null for NaN
+  // and infinities: JSON cannot hold them.
   void Number(double value);
   void Bool(bool value) { Raw(value ? "true" : "false"); }
   void Null() { Raw("null"); }
-  // Any value, as JSON already.
+  // Writes text that is JSON already.
   void Raw(std::string_view json);
 
-  // What was written so far.
+  // The text so far.
   const std::string& text() const { return text_; }
-  // Starts again, with the memory of before.
+  // Starts a new value and keeps the memory.
   void Clear();
 
  private:
@@ -61,7 +61,7 @@ class JsonWriter {
 
   const Layout layout_;
   std::string text_;
-  // Whether each open object or array has an item already.
+  // Whether each open object or array has items.
   std::vector<bool> has_items_;
   bool after_key_ = false;
 };

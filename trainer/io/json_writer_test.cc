@@ -24,7 +24,7 @@ TEST(JsonWriterTest, HeaderExample) {
             "]\n}");
 }
 
-// One of everything, nested and empty ones too.
+// Every kind of value, nested and empty.
 void WriteAll(JsonWriter& json) {
   json.BeginObject();
   json.Key("a").BeginArray();

@@ -10,15 +10,15 @@
 namespace trainyard {
 namespace {
 
-// Larger ones gain nothing, and this much is soon done when a signal comes.
+// Larger writes are not faster, and this much is done soon after a signal.
 constexpr size_t kLargestWrite = size_t{8} << 20;
 
 }  // namespace
 
 absl::Status FileError(int64_t error, const std::string& message) {
   const int code = static_cast<int>(-error);
-  // A quota and a limit on file sizes are full disks too, and absl says
-  // otherwise.
+  // An exceeded quota or file size limit is a full disk too; absl maps them to
+  // other codes.
   if (code == EDQUOT || code == EFBIG) {
     const absl::Status status = absl::ErrnoToStatus(code, message);
     return absl::ResourceExhaustedError(status.message());
@@ -57,7 +57,7 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path,
     file = files.Open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   } while (file == -EINTR);
   if (file < 0) {
-    return FileError(file, absl::StrCat(path, ": cannot be made"));
+    return FileError(file, absl::StrCat(path, ": cannot be created"));
   }
   OutputFile output(path, file, files);
   if (size == 0) return output;
@@ -65,9 +65,9 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path,
   do {
     result = files.Allocate(file, size);
   } while (result == -EINTR);
-  // Not every file system can; there a full disk shows at a later write.
+  // Not every file system supports it. Then a full disk fails a later write.
   if (result < 0 && result != -EOPNOTSUPP && result != -ENOSYS) {
-    return output.Fail(result, "no room can be made for it");
+    return output.Fail(result, "cannot reserve disk space for it");
   }
   output.size_ = result < 0 ? 0 : size;
   return output;
@@ -75,8 +75,8 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path,
 
 absl::Status OutputFile::Append(const void* data, size_t size) {
   if (file_ < 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path_, ": written to after its end or an error"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        path_, ": cannot be written to after Finish or after an error"));
   }
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
@@ -89,7 +89,7 @@ absl::Status OutputFile::Append(const void* data, size_t size) {
     const uint64_t before = written_;
     written_ += static_cast<uint64_t>(done);
     if (written_ / kLargestWrite > before / kLargestWrite) {
-      // The disk works while we check and copy what comes next.
+      // The disk works while the caller prepares the next bytes.
       files_->StartSync(file_);
     }
   }
@@ -102,9 +102,9 @@ absl::Status OutputFile::Finish() {
     const int cut = files_->Truncate(file_, written_);
     if (cut < 0) return Fail(cut, "cannot be written");
   }
-  // Never tried again: after an error the kernel forgets what is not written.
+  // Never retried: after an error the kernel may have dropped unwritten data.
   const int synced = files_->Sync(file_);
-  if (synced < 0) return Fail(synced, "cannot be put on the disk");
+  if (synced < 0) return Fail(synced, "cannot be synced to the disk");
   const int closed = files_->Close(std::exchange(file_, -1));
   if (closed < 0) {
     files_->RemoveFile(path_);
@@ -122,7 +122,8 @@ absl::Status SyncFolder(const std::string& folder, FileSystem& files) {
   files.Close(file);
   if (synced == 0) return absl::OkStatus();
   return FileError(
-      synced, absl::StrCat(folder, ": its names cannot be put on the disk"));
+      synced,
+      absl::StrCat(folder, ": the folder cannot be synced to the disk"));
 }
 
 }  // namespace trainyard

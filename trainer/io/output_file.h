@@ -1,14 +1,12 @@
-// OutputFile writes a new file, from its beginning to its end. Free of
-// libtorch.
+// OutputFile writes a new file from beginning to end. Free of libtorch.
 //
 //   absl::StatusOr<OutputFile> file = OutputFile::Create("model.bin", 24);
 //   if (!file.ok()) return file.status();
 //   absl::Status status = file->Append(data, 24);
-//   if (status.ok()) status = file->Finish();  // on the disk, and closed
+//   if (status.ok()) status = file->Finish();  // durable and closed if OK
 //
-// The first error is the last: what a failed write or fsync has left is not to
-// be trusted, so the file is closed, removed, and never tried again.
-// Thread-compatible.
+// After an error the file is closed and deleted, and every later call fails:
+// nobody knows what a failed write or fsync has left. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_IO_OUTPUT_FILE_H_
 #define TRAINYARD_TRAINER_IO_OUTPUT_FILE_H_
 
@@ -25,15 +23,15 @@ namespace trainyard {
 
 class OutputFile {
  public:
-  // Follows no link and takes nothing that is there: AlreadyExists. Takes
-  // `size` bytes of the disk at once, so that a full disk shows now.
+  // Returns AlreadyExists if the path exists, even as a link. Reserves `size`
+  // bytes on the disk, so that a full disk is an error now and not later.
   static absl::StatusOr<OutputFile> Create(
       const std::string& path, uint64_t size = 0,
       FileSystem& files = RealFileSystem());
 
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  // Removes what was not finished.
+  // Deletes the file unless it was finished.
   ~OutputFile();
 
   const std::string& path() const { return path_; }
@@ -41,7 +39,7 @@ class OutputFile {
 
   absl::Status Append(const void* data, size_t size);
 
-  // The last call.
+  // Syncs the file to the disk and closes it. The last call.
   absl::Status Finish();
 
  private:
@@ -52,16 +50,16 @@ class OutputFile {
   std::string path_;
   int file_;
   FileSystem* files_;
-  uint64_t size_ = 0;  // room that was made
+  uint64_t size_ = 0;  // reserved
   uint64_t written_ = 0;
 };
 
-// Puts the names in a folder on the disk.
+// Syncs the names of a folder's files to the disk.
 absl::Status SyncFolder(const std::string& folder,
                         FileSystem& files = RealFileSystem());
 
-// What a failed call means to whoever reads the message, e.g.
-// ResourceExhausted for a full disk. `error` is minus its number.
+// Returns the status of a failed system call, e.g. ResourceExhausted for a full
+// disk. `error` is minus the errno.
 absl::Status FileError(int64_t error, const std::string& message);
 
 }  // namespace trainyard

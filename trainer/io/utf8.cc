@@ -5,14 +5,14 @@
 namespace trainyard {
 namespace {
 
-// Bytes of the character at the start of `text`; 0 if there is no valid one.
+// The length of the character at the start of `text`; 0 if it is invalid.
 size_t CharacterLength(std::string_view text) {
   const auto byte = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
   if (lead < 0x80) return 1;
   size_t length = 0;
-  // What the second byte may be; the first one narrows it where a shorter form,
-  // a surrogate or a too large number would be possible.
+  // The range of the second byte. Narrower after some first bytes, to exclude
+  // overlong forms, surrogates and numbers that are too large.
   uint8_t low = 0x80;
   uint8_t high = 0xBF;
   if (lead >= 0xC2 && lead <= 0xDF) {

@@ -1,5 +1,5 @@
-// How far a text is valid UTF-8: no overlong forms, no surrogates, nothing
-// above U+10FFFF. Free of libtorch.
+// Checks UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. Free
+// of libtorch.
 //
 //   if (ValidUtf8Prefix(name) != name.size()) return InvalidName(name);
 //
@@ -12,7 +12,8 @@
 
 namespace trainyard {
 
-// The length of the longest valid beginning that ends with a whole character.
+// Returns the length of the longest valid prefix that ends with a complete
+// character.
 size_t ValidUtf8Prefix(std::string_view text);
 
 }  // namespace trainyard

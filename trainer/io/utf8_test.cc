@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-// The bytes of a number, as many as asked for, right or not.
+// Encodes a number in `length` bytes, valid or not.
 std::string Encode(uint32_t code, size_t length) {
   if (length == 1) return std::string(1, static_cast<char>(code));
   std::string bytes(length, '\0');
@@ -24,7 +24,7 @@ size_t ShortestLength(uint32_t code) {
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-TEST(Utf8Test, TakesEveryCharacterInItsShortestFormOnly) {
+TEST(Utf8Test, AcceptsEveryCharacterInItsShortestFormOnly) {
   for (uint32_t code = 0; code < 0x120000; ++code) {
     const bool character =
         code < 0x110000 && !(code >= 0xD800 && code < 0xE000);

@@ -1,6 +1,7 @@
 #include "trainer/loop/eval_metrics.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
@@ -16,7 +17,8 @@ EvalMetrics::EvalMetrics(MetricReducers reducers)
 
 void EvalMetrics::Add(const StepOutput& output) {
   const double weight = output.weight.value();
-  if (weight == 0) return;  // a mean over nothing is no number
+  ++batch_;
+  if (weight == 0) return;  // the mean over no records is undefined
   size_t place = 0;
   if (output.loss.defined()) AddTo(place++, "loss", output.loss, weight);
   for (const auto& [name, value] : output.metrics) {
@@ -47,6 +49,11 @@ void EvalMetrics::AddTo(size_t place, std::string_view name,
   if (MetricReducer* reducer = metrics_[place].reducer.get()) {
     TORCH_CHECK_VALUE(value.defined(), "metric \"", name, "\" is undefined");
     reducer->Add(value, weight);
+    if (reducer->keeps_rows()) {
+      std::vector<int64_t>& rows = metrics_[place].rows_of_batch;
+      rows.resize(batch_);  // batches of weight 0 gave no rows
+      rows.back() = value.dim() == 0 ? 1 : value.size(0);
+    }
   } else {
     means_.Add(name, value, weight);
   }
@@ -57,9 +64,10 @@ std::string EvalMetrics::Describe() const {
   for (const Metric& metric : metrics_) {
     lines << metric.name << '\t';
     if (metric.reducer != nullptr) {
-      const at::Tensor rows = metric.reducer->Partial();
-      lines << static_cast<int>(rows.scalar_type());
-      for (const int64_t size : rows.sizes().slice(1)) lines << ' ' << size;
+      lines << static_cast<int>(metric.partial.scalar_type());
+      for (const int64_t size : metric.partial.sizes().slice(1)) {
+        lines << ' ' << size;
+      }
     }
     lines << '\n';
   }
@@ -81,14 +89,41 @@ void EvalMetrics::Learn(const std::string& metrics, Backend& backend) {
     std::vector<int64_t> sizes = {0};
     for (int64_t size = 0; words >> size;) sizes.push_back(size);
     const auto made = reducers_.at(name);
-    metrics_.push_back({name, made(),
-                        at::zeros(sizes, static_cast<at::ScalarType>(type))
-                            .to(backend.device())});
+    metrics_.push_back(
+        {.name = name,
+         .reducer = made(),
+         .partial = at::zeros(sizes, static_cast<at::ScalarType>(type))
+                        .to(backend.device())});
   }
   means_.Forget();
 }
 
+at::Tensor EvalMetrics::RowsOfAll(const Metric& metric,
+                                  Collectives& collectives) {
+  const std::vector<at::Tensor> rows = collectives.AllGather(metric.partial);
+  if (rows.size() == 1 || !metric.reducer->keeps_rows()) return at::cat(rows);
+  // A global batch is divided among the ranks in their order.
+  const std::vector<at::Tensor> counts =
+      collectives.AllGather(at::tensor(metric.rows_of_batch, at::kLong));
+  std::vector<int64_t> taken(rows.size(), 0);
+  std::vector<at::Tensor> in_order;
+  for (int64_t batch = 0;; ++batch) {
+    bool more = false;
+    for (size_t rank = 0; rank < rows.size(); ++rank) {
+      if (batch >= counts[rank].size(0)) continue;
+      more = true;
+      const int64_t count = counts[rank].const_data_ptr<int64_t>()[batch];
+      in_order.push_back(rows[rank].narrow(0, taken[rank], count));
+      taken[rank] += count;
+    }
+    if (!more) return at::cat(in_order);
+  }
+}
+
 Metrics EvalMetrics::Read(Backend& backend) {
+  for (Metric& metric : metrics_) {
+    if (metric.reducer != nullptr) metric.partial = metric.reducer->Partial();
+  }
   if (backend.num_processes() > 1) {
     // With fewer records than processes, some have seen none.
     for (const std::string& metrics :
@@ -106,10 +141,15 @@ Metrics EvalMetrics::Read(Backend& backend) {
   Metrics result = means_.Read(backend);
   for (const Metric& metric : metrics_) {
     if (metric.reducer == nullptr) continue;
-    const at::Tensor rows =
-        metric.no_rows.defined() ? metric.no_rows : metric.reducer->Partial();
-    result[metric.name] =
-        metric.reducer->Result(at::cat(backend.collectives().AllGather(rows)));
+    const at::Tensor rows = RowsOfAll(metric, backend.collectives());
+    for (const auto& [key, value] : metric.reducer->Result(rows)) {
+      const std::string name =
+          key.empty() ? metric.name : metric.name + "_" + key;
+      TORCH_CHECK_VALUE(result.emplace(name, value).second, "Evaluation: \"",
+                        name,
+                        "\" is the name of two values; rename the metric \"",
+                        metric.name, "\"");
+    }
   }
   return result;
 }

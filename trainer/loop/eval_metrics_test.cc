@@ -28,6 +28,40 @@ class EvalMetricsTest : public ::testing::Test {
   std::unique_ptr<Backend> backend_ = MakeBackend("sp");
 };
 
+TEST_F(EvalMetricsTest, HeaderExample) {
+  Backend& backend = *backend_;
+  const at::Tensor loss = Value(1), error = Value(3);
+  EvalMetrics metrics({{"error", ReduceMax()}});
+  metrics.Add({.loss = loss, .weight = 2, .metrics = {{"error", error}}});
+  const Metrics result = metrics.Read(backend);
+  EXPECT_THAT(result, ElementsAre(Pair("error", 3), Pair("loss", 1)));
+}
+
+TEST_F(EvalMetricsTest, ReducerMayGiveSeveralValues) {
+  const auto extremes = ReduceToValues([](const at::Tensor& rows) {
+    return ReducedValues{{"min", rows.min().item<double>()},
+                         {"", rows.max().item<double>()}};
+  });
+  EvalMetrics metrics({{"error", extremes}});
+  metrics.Add(Output(1, 3, 1));
+  metrics.Add(Output(1, 7, 1));
+  EXPECT_THAT(
+      metrics.Read(*backend_),
+      ElementsAre(Pair("error", 7), Pair("error_min", 3), Pair("loss", 1)));
+}
+
+TEST_F(EvalMetricsTest, TwoValuesOfOneNameAreAnError) {
+  EvalMetrics metrics({{"error", ReduceToValues([](const at::Tensor&) {
+                          return ReducedValues{{"min", 1}};
+                        })}});
+  metrics.Add({.loss = Value(1),
+               .weight = 1,
+               .metrics = {{"error", Value(1)}, {"error_min", Value(1)}}});
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { metrics.Read(*backend_); }),
+              HasSubstr("\"error_min\" is the name of two values; rename the "
+                        "metric \"error\""));
+}
+
 TEST_F(EvalMetricsTest, AveragesByRecordsUnlessToldOtherwise) {
   EvalMetrics means({}), largest({{"error", ReduceMax()}});
   for (EvalMetrics* metrics : {&means, &largest}) {

@@ -80,7 +80,7 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
 
 TEST(MaskedBatchDdpTest, IsTheRunOfOneProcess) {
   const auto one = MakeSingleProcessBackend(at::kCPU);
-  const auto all = MakeBackend("ddp");
+  const auto all = MakeBackend("ddp", {.device = at::kCPU});
   const at::Tensor record = at::arange(12);
   // Both records of the first batch; then one of some batches.
   const at::Tensor masked = record.lt(2).logical_or(record.remainder(3).eq(0));

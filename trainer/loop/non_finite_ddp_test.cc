@@ -26,7 +26,8 @@ namespace {
 
 // One for all tests: its process group is the process's own.
 Backend& Ddp() {
-  static const std::unique_ptr<Backend> backend = MakeBackend("ddp");
+  static const std::unique_ptr<Backend> backend =
+      MakeBackend("ddp", {.device = at::Device(TestDevice())});
   return *backend;
 }
 

@@ -61,9 +61,10 @@ RunCheckpoints::RunCheckpoints(const CheckpointOptions& options,
     ranks_ = std::make_unique<CollectiveExchange>(backend.collectives(),
                                                   options_.save_per_node);
   }
-  store_ = OrThrow(CheckpointStore::Open({.directory = options_.directory,
-                                          .keep = options_.keep,
-                                          .ranks = ranks_.get()}));
+  store_ = OrThrow(
+      CheckpointStore::Open({.directory = options_.directory,
+                             .keep = options_.keep,
+                             .ranks = ranks_ ? ranks_.get() : &SingleRank()}));
   if (options_.asynchronous) writer_.emplace(*store_);
 }
 

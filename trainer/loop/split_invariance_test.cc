@@ -3,6 +3,7 @@
 // with losses that are means over samples and over tokens.
 #include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include "callbacks/callback_handler.h"
 #include "trainer/loop/step_runner.h"
 #include "trainer/optim/adamw.h"
+#include "trainer/optim/sgd.h"
 #include "trainer/task.h"
 #include "trainer/testing/modules.h"
 
@@ -50,22 +52,21 @@ class TokenTask final : public TaskOf<TokenBatch> {
   MeanOver over_;
 };
 
-// The gradient when the window's rows come in batches of these sizes.
-at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
-                          const std::vector<int64_t>& sizes) {
-  TokenTask task(over);
-  AdamW optimizer(*task.model_);
+// Trains on the window's rows in batches of these sizes.
+void RunWindow(const TokenBatch& window, const std::vector<int64_t>& sizes,
+               TokenTask& task, Optimizer& optimizer, const Clip& clip,
+               at::Tensor* gradient) {
   const auto backend = MakeBackend("sp");
   Control control;
   CallbackHandler callbacks(control);
-  at::Tensor gradient;
   // What the update uses: the accumulated gradient by the window's divisor.
   callbacks.Add(On<GradientsReady>([&](const GradientsReady& e, Control&) {
-    gradient = task.model_["weight"].grad().div(e.divisor);
+    if (gradient == nullptr) return;
+    *gradient = task.model_["weight"].grad().div(e.divisor);
   }));
   const auto batches = static_cast<int64_t>(sizes.size());
   RunClock clock({.grad_accum_steps = batches});
-  StepRunner runner({task, {&optimizer}, *backend, callbacks, clock}, Clip{});
+  StepRunner runner({task, {&optimizer}, *backend, callbacks, clock}, clip);
   int64_t row = 0;
   for (int64_t i = 0; i < batches; ++i) {
     const int64_t size = sizes[static_cast<size_t>(i)];
@@ -75,7 +76,26 @@ at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
     row += size;
   }
   EXPECT_EQ(clock.updates(), 1);
+}
+
+at::Tensor WindowGradient(const TokenBatch& window, MeanOver over,
+                          const std::vector<int64_t>& sizes) {
+  TokenTask task(over);
+  AdamW optimizer(*task.model_);
+  at::Tensor gradient;
+  RunWindow(window, sizes, task, optimizer, Clip{}, &gradient);
   return gradient;
+}
+
+// What the same window's update with this clip takes from the weight, by SGD
+// with a rate of 1: the clipped gradient.
+at::Tensor WindowStep(const TokenBatch& window, MeanOver over,
+                      const std::vector<int64_t>& sizes, const Clip& clip) {
+  TokenTask task(over);
+  SGD optimizer(*task.model_, {.lr = 1});
+  const at::Tensor before = task.model_["weight"].detach().clone();
+  RunWindow(window, sizes, task, optimizer, clip, nullptr);
+  return before.sub(task.model_["weight"].detach());
 }
 
 std::vector<int64_t> RandomSplit(int64_t rows, std::mt19937& random) {
@@ -106,6 +126,23 @@ TEST_P(SplitInvarianceTest, HoldsForRandomSplits) {
     EXPECT_TRUE(at::allclose(parts, whole, 1e-5, 1e-6))
         << "trial " << trial << ", " << split.size() << " batches of " << rows;
   }
+}
+
+// The elements of the window's gradient are limited, and not those of each
+// batch before they add up.
+TEST_P(SplitInvarianceTest, ValuesAreClippedOncePerUpdate) {
+  at::manual_seed(11);
+  const TokenBatch window{at::randn({6, 5, 4}), at::ones({6, 5})};
+  const at::Tensor gradient = WindowGradient(window, GetParam(), {6});
+  const double limit = gradient.abs().median().item<double>();
+  const auto step = [&](const std::vector<int64_t>& sizes) {
+    return WindowStep(window, GetParam(), sizes, ClipValue(limit));
+  };
+  const at::Tensor expected = gradient.clamp(-limit, limit);
+  EXPECT_FALSE(at::allclose(expected, gradient, 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(step({6}), expected, 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(step({2, 2, 2}), expected, 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(step({1, 4, 1}), expected, 1e-5, 1e-6));
 }
 
 INSTANTIATE_TEST_SUITE_P(Means, SplitInvarianceTest,

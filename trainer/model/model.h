@@ -1,5 +1,5 @@
-// Model is what a task trains, whatever it was made with: a torch::nn module
-// (NnModel), a TorchScript one (trainer/model/script_model.h), or one that was
+// Model is the interface of what a task trains: a torch::nn module (NnModel), a
+// TorchScript model (trainer/model/script_model.h), or a model that was
 // exported from Python (trainer/exported/exported_model.h).
 //
 //   const std::shared_ptr<Model> model = NnModel(net.ptr());
@@ -26,17 +26,18 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  // To training mode, or to evaluation mode.
+  // Switches to training mode or to evaluation mode.
   virtual void SetTraining(bool training) = 0;
 
   virtual void To(at::Device device) = 0;
 
-  // With the model's own names, in its own order. Share memory.
+  // The parameters, including frozen ones, and the buffers, with the names and
+  // in the order of the model. They share memory with it.
   virtual std::vector<NamedTensor> Parameters() const = 0;
   virtual std::vector<NamedTensor> Buffers() const = 0;
 };
 
-// Null for a null module.
+// Returns the module as a model. Returns null for a null module.
 std::shared_ptr<Model> NnModel(std::shared_ptr<torch::nn::Module> module);
 
 }  // namespace trainyard

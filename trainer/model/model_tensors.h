@@ -1,7 +1,7 @@
-// ModelTensors is a model as a backend sees it: its tensors by name, in the
-// model's own order, without the module that computes with them.
+// ModelTensors has the tensors of a model by name, in the order of the model.
+// Backends need no more of a model.
 //
-//   backend.Prepare({{"net", {{"weight", w}}, {{"running_mean", m}}}});
+//   const ModelTensors net = {"net", {{"weight", w}}, {{"running_mean", m}}};
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_MODEL_MODEL_TENSORS_H_
@@ -16,7 +16,7 @@ namespace trainyard {
 
 struct ModelTensors {
   std::string name;
-  // Those that are frozen, too.
+  // Including frozen ones.
   std::vector<NamedTensor> parameters;
   std::vector<NamedTensor> buffers = {};
 };

@@ -1,7 +1,8 @@
-// NamedTensor is a tensor with the name that it is saved under: a parameter of
+// NamedTensor is a tensor with the name under which it is saved: a parameter of
 // a model, a part of an optimizer's state, an entry of a file.
 //
 //   std::vector<NamedTensor> state = {{"weight/step", step}};
+//   SortByName(state);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_MODEL_NAMED_TENSOR_H_
@@ -20,7 +21,7 @@ struct NamedTensor {
   at::Tensor tensor;
 };
 
-// The order of every list that is saved or compared.
+// Sorts a list into the order in which lists are saved and compared.
 inline void SortByName(std::vector<NamedTensor>& tensors) {
   std::sort(tensors.begin(), tensors.end(),
             [](const NamedTensor& a, const NamedTensor& b) {

@@ -1,11 +1,11 @@
-// ScriptModel is a TorchScript model, as Python exports it, trained like one
-// that was written in C++:
+// ScriptModel is a TorchScript model, as exported by Python. It is trained like
+// a model that was written in C++:
 //
 //   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
 //   AdamW optimizer({ParamGroup{.params = model->Parameters()}}, {.lr = 1e-3});
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //
-// A TorchScript file is a program: load only those of people you trust.
+// A TorchScript file is a program: load only files from people you trust.
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_MODEL_SCRIPT_MODEL_H_
 #define TRAINYARD_TRAINER_MODEL_SCRIPT_MODEL_H_
@@ -20,8 +20,7 @@
 #include "trainer/model/model.h"
 #include "trainer/model/named_tensor.h"
 
-// Whoever calls its methods includes torch/csrc/jit/api/module.h, which is
-// large.
+// Include torch/csrc/jit/api/module.h, which is large, to call its methods.
 namespace torch::jit {
 struct Module;
 }  // namespace torch::jit
@@ -30,7 +29,7 @@ namespace trainyard {
 
 class ScriptModel final : public Model {
  public:
-  // Copies of a torch::jit::Module are the same module.
+  // A copy of a torch::jit::Module refers to the same module.
   explicit ScriptModel(torch::jit::Module module);
   ~ScriptModel() override;
 
@@ -41,14 +40,15 @@ class ScriptModel final : public Model {
   std::vector<NamedTensor> Parameters() const override;
   std::vector<NamedTensor> Buffers() const override;
 
-  // For what is particular to TorchScript: save, other methods.
+  // For operations that only TorchScript has, e.g. save.
   torch::jit::Module& module() { return *module_; }
 
  private:
   std::unique_ptr<torch::jit::Module> module_;
 };
 
-// To the CPU. Throws c10::ValueError, naming the file, if it cannot be read.
+// Loads a model to the CPU. Throws c10::ValueError, naming the file, if it
+// cannot be read.
 std::shared_ptr<ScriptModel> LoadScript(const std::string& path);
 
 }  // namespace trainyard

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/jit/api/module.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -22,8 +23,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// y = x @ w + b, with a counter of its forward passes, as Python would export
-// it.
+// y = x @ w + b, with a counter of forward passes.
 torch::jit::Module Line() {
   torch::jit::Module module("line");
   module.register_parameter("w", at::zeros({3, 1}).requires_grad_(),
@@ -47,6 +47,16 @@ std::vector<std::string> NamesOf(const std::vector<NamedTensor>& tensors) {
   return names;
 }
 
+TEST(ScriptModelTest, HeaderExample) {
+  std::filesystem::current_path(::testing::TempDir());
+  Line().save("net.pt");
+  const auto backend = MakeBackend("sp");
+  const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
+  AdamW optimizer({ParamGroup{.params = model->Parameters()}}, {.lr = 1e-3});
+  Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
+  EXPECT_THAT(NamesOf(trainer.task().State()), ElementsAre("b", "passes", "w"));
+}
+
 TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
   const auto model = std::make_shared<ScriptModel>(Line());
   EXPECT_THAT(NamesOf(model->Parameters()), ElementsAre("w", "b"));
@@ -63,19 +73,19 @@ TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
                  .num_epochs = 300,
                  .per_device_batch_size = 16});
   EXPECT_LT(trainer.history().Latest("eval_loss"), 1e-3);
-  // Evaluation is in the other mode.
+  // Evaluation runs in evaluation mode and does not count.
   EXPECT_EQ(model->Buffers()[0].tensor.item<double>(), 600);
   EXPECT_THAT(NamesOf(trainer.task().NamedTensors()), ElementsAre("b", "passes", "w"));
 }
 
-TEST(ScriptModelTest, ReadsWhatTorchScriptWrote) {
+TEST(ScriptModelTest, LoadsASavedModule) {
   const std::string path = ::testing::TempDir() + "/line.pt";
   Line().save(path);
   const auto model = LoadScript(path);
   EXPECT_EQ(model->forward(at::zeros({2, 3})).sizes(), at::IntArrayRef({2, 1}));
 }
 
-TEST(ScriptModelTest, NamesAFileThatIsNone) {
+TEST(ScriptModelTest, ErrorsNameTheFile) {
   const std::string path = ::testing::TempDir() + "/not.pt";
   std::ofstream(path) << "no";
   for (const std::string& bad : {path, std::string("/not/there.pt")}) {

@@ -1,5 +1,5 @@
-// Adadelta: steps in proportion to a running size of the steps before. The same
-// numbers as Python's torch.optim.Adadelta.
+// Adadelta scales steps by a running average of the earlier steps. Computes the
+// same numbers as Python's torch.optim.Adadelta.
 //
 //   Adadelta optimizer(*model, {.rho = 0.95});
 //
@@ -13,14 +13,13 @@
 namespace trainyard {
 
 struct AdadeltaOptions {
-  // Scales the step the rule proposes. REQUIRES: >= 0 and finite, as all of
-  // them.
+  // Factor of the step. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1;
   // Decay of the averages of squares. REQUIRES: < 1.
   double rho = 0.9;
-  // Added below both roots.
+  // Added to both averages before the square root.
   double eps = 1e-6;
-  // Times the parameter, added to its gradient.
+  // The parameter times this is added to its gradient.
   double weight_decay = 0;
 };
 

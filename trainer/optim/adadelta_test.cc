@@ -14,7 +14,7 @@ TEST(AdadeltaTest, KeepsTheContract) {
   ExpectContract<Adadelta>(AdadeltaOptions{});
 }
 
-TEST(AdadeltaTest, RefusesBadOptionsByName) {
+TEST(AdadeltaTest, RejectsBadOptionsByName) {
   ExpectRefused<Adadelta>(AdadeltaOptions{.lr = -1}, "Adadelta: lr is -1");
   ExpectRefused<Adadelta>(
       AdadeltaOptions{.rho = 1},

@@ -62,7 +62,7 @@ Adafactor::Adafactor(const ParamGroups& groups, const AdafactorOptions& options)
   AddSteps();
 }
 
-// The running mean squares of a parameter's gradient, a tensor of its own.
+// Returns the running mean squares of a parameter's gradient as a new tensor.
 at::Tensor Adafactor::MeanSquares(const Lists& lists, size_t i, double weight,
                                   double eps) const {
   const at::Tensor& grad = lists.grads[i];
@@ -87,7 +87,7 @@ void Adafactor::Update(Lists& lists) {
   for (size_t i = 0; i < lists.params.size(); ++i) {
     const at::Tensor& param = lists.params[i];
     const double root = std::sqrt(static_cast<double>(param.numel()));
-    // Scalars stay on the device: reading them would wait for it.
+    // Scalars stay on the device: reading them would wait for the device.
     const at::Tensor scale = at::linalg_vector_norm(param, 2)
                                  .div_(root)
                                  .clamp_min_(field[kEps2])

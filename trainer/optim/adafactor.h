@@ -1,5 +1,5 @@
-// Adafactor: mean squares kept only as rows and columns, so that a matrix of n
-// by m costs n + m numbers of state. The same numbers as Python's
+// Adafactor keeps mean squares per row and per column only: the state of an n
+// by m matrix has n + m numbers. Computes the same numbers as Python's
 // torch.optim.Adafactor.
 //
 //   Adafactor optimizer(*model, {.lr = 1e-2});
@@ -19,18 +19,19 @@
 namespace trainyard {
 
 struct AdafactorOptions {
-  // Largest step, relative to the parameter's own root mean square. REQUIRES:
-  // >= 0 and finite.
+  // Maximum step, relative to the root mean square of the parameter.
+  // REQUIRES: >= 0 and finite.
   double lr = 1e-2;
-  // The averages' decay is 1 - updates ^ beta2_decay. REQUIRES: <= 0.
+  // The decay of the averages is 1 - updates ^ beta2_decay. REQUIRES: <= 0.
   double beta2_decay = -0.8;
-  // Keeps mean squares away from 0: the type's own epsilon unless given.
+  // Added to the mean squares. Unset: the epsilon of the parameter's type.
   std::optional<double> eps1 = std::nullopt;
-  // Least root mean square that a parameter counts with. REQUIRES: >= 0.
+  // Lower bound of the root mean square of a parameter. REQUIRES: >= 0.
   double eps2 = 1e-3;
-  // Root mean square above which a step is scaled down. REQUIRES: >= 1.
+  // A step with a larger root mean square is scaled down. REQUIRES: >= 1.
   double d = 1;
-  // Share of each parameter taken off per update, times lr. REQUIRES: >= 0.
+  // Each update multiplies the parameter by 1 - lr * weight_decay.
+  // REQUIRES: >= 0.
   double weight_decay = 0;
 };
 

@@ -26,7 +26,7 @@ TEST(AdafactorTest, KeepsTheContract) {
   ExpectContract<Adafactor>(AdafactorOptions{});
 }
 
-TEST(AdafactorTest, RefusesBadOptionsByName) {
+TEST(AdafactorTest, RejectsBadOptionsByName) {
   ExpectRefused<Adafactor>(AdafactorOptions{.lr = -1}, "Adafactor: lr is -1");
   ExpectRefused<Adafactor>(
       AdafactorOptions{.beta2_decay = 0.5},

@@ -1,5 +1,5 @@
-// Adagrad on ATen's fused kernel: each element's step shrinks with the sum of
-// its squared gradients. The same numbers as Python's
+// Adagrad on ATen's fused kernel: the step of each element shrinks with the sum
+// of its squared gradients. Computes the same numbers as Python's
 // torch.optim.Adagrad(fused=True).
 //
 //   Adagrad optimizer(*model, {.lr = 0.05});
@@ -14,15 +14,15 @@
 namespace trainyard {
 
 struct AdagradOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-2;
   // lr is divided by 1 + updates * lr_decay.
   double lr_decay = 0;
-  // Times the parameter, added to its gradient.
+  // The parameter times this is added to its gradient.
   double weight_decay = 0;
   // Added to the denominator.
   double eps = 1e-10;
-  // What the sums of squares start from.
+  // Initial value of the sums of squares.
   double initial_accumulator_value = 0;
 };
 

@@ -22,7 +22,7 @@ TEST(AdagradTest, KeepsTheContract) {
   ExpectContract<Adagrad>(AdagradOptions{.lr_decay = 0.1});
 }
 
-TEST(AdagradTest, RefusesBadOptionsByName) {
+TEST(AdagradTest, RejectsBadOptionsByName) {
   ExpectRefused<Adagrad>(AdagradOptions{.lr = -1}, "Adagrad: lr is -1");
   ExpectRefused<Adagrad>(AdagradOptions{.lr_decay = -1},
                          "Adagrad: lr_decay is -1");

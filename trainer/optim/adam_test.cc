@@ -29,7 +29,7 @@ TEST(AdamTest, KeepsTheContract) {
   ExpectContract<Adam>(AdamOptions{.amsgrad = true});
 }
 
-TEST(AdamTest, RefusesBadOptionsByName) {
+TEST(AdamTest, RejectsBadOptionsByName) {
   ExpectRefused<Adam>(AdamOptions{.lr = -1},
                       "Adam: lr is -1; it must be a number of at least 0");
   ExpectRefused<Adam>(

@@ -1,5 +1,5 @@
-// Adamax: Adam with the largest recent gradient in place of the mean square.
-// The same numbers as Python's torch.optim.Adamax.
+// Adamax is Adam with the largest recent gradient instead of the mean square.
+// Computes the same numbers as Python's torch.optim.Adamax.
 //
 //   Adamax optimizer(*model, {.lr = 2e-3});
 //
@@ -13,14 +13,14 @@
 namespace trainyard {
 
 struct AdamaxOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 2e-3;
   // Decay of the average and of the largest gradient. REQUIRES: < 1.
   double beta1 = 0.9;
   double beta2 = 0.999;
-  // Added to the gradient's size.
+  // Added to the absolute value of the gradient.
   double eps = 1e-8;
-  // Times the parameter, added to its gradient.
+  // The parameter times this is added to its gradient.
   double weight_decay = 0;
 };
 

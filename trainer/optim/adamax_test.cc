@@ -18,7 +18,7 @@ TEST(AdamaxTest, SameAsPython) {
 
 TEST(AdamaxTest, KeepsTheContract) { ExpectContract<Adamax>(AdamaxOptions{}); }
 
-TEST(AdamaxTest, RefusesBadOptionsByName) {
+TEST(AdamaxTest, RejectsBadOptionsByName) {
   ExpectRefused<Adamax>(AdamaxOptions{.lr = -1},
                         "Adamax: lr is -1; it must be a number of at least 0");
   ExpectRefused<Adamax>(

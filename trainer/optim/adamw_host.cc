@@ -16,7 +16,7 @@ namespace trainyard {
 namespace {
 
 constexpr int64_t kWidth = 8;
-// Up to here a second thread would not pay.
+// Up to this size a second thread makes it slower.
 constexpr int64_t kFewElements = 1 << 16;
 
 struct Factors {
@@ -36,8 +36,9 @@ Factors FactorsOf(const AdamWHostStep& step) {
           .size = static_cast<float>(-(step.lr / correction1))};
 }
 
-// Eight elements. Rounds as ATen's kernel does but where that divides by
-// numbers known beforehand, which would take as long as all the rest.
+// Updates eight elements. Rounds like ATen's kernel, except that it multiplies
+// by reciprocals of constants where ATen divides: divisions would take as long
+// as all the rest.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void UpdateEight(
     float* param, const float* grad, float* mean, float* square,
     const Factors& by) {
@@ -64,7 +65,7 @@ Factors FactorsOf(const AdamWHostStep& step) {
     UpdateEight(param + i, grad + i, mean + i, square + i, local);
   }
   if (i == count) return;
-  // The rest, in company of zeros.
+  // The remaining elements, padded with zeros.
   const size_t bytes = static_cast<size_t>(count - i) * sizeof(float);
   float rest[4][kWidth] = {};
   std::memcpy(rest[0], param + i, bytes);
@@ -99,7 +100,7 @@ void UpdateAdamWOnHost(const at::Tensor& param, const at::Tensor& grad,
             exp_avg.mutable_data_ptr<float>(),
             exp_avg_sq.mutable_data_ptr<float>(), param.numel(),
             FactorsOf(step));
-  // Autograd learns that the parameter is another.
+  // Tells autograd that the parameter has changed.
   param.unsafeGetTensorImpl()->bump_version();
 }
 

@@ -43,7 +43,7 @@ TEST(AdamWTest, KeepsTheContract) {
   ExpectContract<AdamW>(AdamWOptions{.amsgrad = true});
 }
 
-TEST(AdamWTest, AParameterWithoutGradientStaysWithItsState) {
+TEST(AdamWTest, SkipsParametersWithoutGradient) {
   const at::Tensor used = Parameter({2}), idle = Parameter({2}),
                    before = idle.detach().clone();
   AdamW optimizer({used, idle}, {.lr = 0.1});
@@ -63,7 +63,7 @@ TEST(AdamWTest, StateIsNamedAndSorted) {
                                  "w/exp_avg", "w/exp_avg_sq", "w/step"));
 }
 
-TEST(AdamWTest, ZeroGradLetsGoOfGradients) {
+TEST(AdamWTest, ZeroGradDropsGradients) {
   const at::Tensor w = Parameter({2});
   AdamW optimizer({w});
   w.mutable_grad() = at::zeros({2});
@@ -73,7 +73,7 @@ TEST(AdamWTest, ZeroGradLetsGoOfGradients) {
   EXPECT_TRUE(optimizer.Gradients().empty());
 }
 
-TEST(AdamWTest, RefusesBadOptionsByName) {
+TEST(AdamWTest, RejectsBadOptionsByName) {
   ExpectRefused<AdamW>(AdamWOptions{.lr = -1},
                        "AdamW: lr is -1; it must be a number of at least 0");
   ExpectRefused<AdamW>(
@@ -85,7 +85,7 @@ TEST(AdamWTest, RefusesBadOptionsByName) {
                        "AdamW: weight_decay is nan");
 }
 
-TEST(AdamWTest, UnknownFieldsAndGroupsAreNamed) {
+TEST(AdamWTest, ErrorsNameUnknownFieldsAndGroups) {
   AdamW optimizer({Parameter({2})});
   try {
     optimizer.Field(0, "momentum");

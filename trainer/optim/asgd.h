@@ -1,6 +1,6 @@
-// Averaged stochastic gradient descent: falling steps, and in the state, under
-// "<parameter>/ax", the average of the parameters since update t0. The same
-// numbers as Python's torch.optim.ASGD.
+// ASGD is averaged stochastic gradient descent: steps get smaller over time,
+// and the state has the average of each parameter since update t0, under
+// "<parameter>/ax". Computes the same numbers as Python's torch.optim.ASGD.
 //
 //   ASGD optimizer(*model, {.lr = 0.01, .t0 = 1000});
 //
@@ -14,15 +14,15 @@
 namespace trainyard {
 
 struct ASGDOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-2;
-  // Decay of the parameters, and of the steps.
+  // Decay of the parameters and of the step size.
   double lambd = 1e-4;
-  // Power by which steps fall.
+  // Exponent of the decay of the step size.
   double alpha = 0.75;
-  // The update from which on parameters are averaged.
+  // The update at which averaging starts.
   double t0 = 1e6;
-  // Times the parameter, added to its gradient.
+  // The parameter times this is added to its gradient.
   double weight_decay = 0;
 };
 

@@ -18,7 +18,7 @@ TEST(ASGDTest, SameAsPythonWhileAveraging) {
 
 TEST(ASGDTest, KeepsTheContract) { ExpectContract<ASGD>(ASGDOptions{.t0 = 5}); }
 
-TEST(ASGDTest, RefusesBadOptionsByName) {
+TEST(ASGDTest, RejectsBadOptionsByName) {
   ExpectRefused<ASGD>(ASGDOptions{.lr = -1}, "ASGD: lr is -1");
   ExpectRefused<ASGD>(ASGDOptions{.lambd = -1}, "ASGD: lambd is -1");
   ExpectRefused<ASGD>(ASGDOptions{.alpha = -1}, "ASGD: alpha is -1");

@@ -27,16 +27,16 @@ void CheckLimit(const char* name, double limit) {
                     limit, "; it must be a number above 0");
 }
 
-// ATen's norm costs more than the sum itself for small tensors, and for large
-// ones waits for memory, which has several streams at a time to give.
-// Small: eight streams of neighbours. Large: each has an eighth of its own, and
-// takes a cache line at a time; measured: asking 4 lines ahead is best.
+// For small tensors ATen's norm costs more than the sum itself, and for large
+// ones it waits for memory, which could serve several streams at a time. Small:
+// eight interleaved streams. Large: each stream has its own eighth and reads a
+// cache line at a time; prefetching 4 lines was the fastest.
 template <bool kLarge>
 double SumOfSquares(const float* values, int64_t count) {
   using Four [[gnu::vector_size(16)]] = float;
   constexpr int64_t kStreams = 8, kWidth = 4, kPiece = kLarge ? 16 : kWidth;
   constexpr int64_t kStride = kLarge ? kPiece : kStreams * kWidth;
-  // Floats only for so long that their rounding does not show.
+  // Sums in float only as long as the rounding does not matter.
   constexpr int64_t kRun = 1024 / kPiece;
   const int64_t apart = kLarge ? count / kStreams / kPiece * kPiece : kWidth;
   const int64_t blocks = kLarge ? apart / kPiece : count / kStride;
@@ -81,7 +81,7 @@ double SumOfSquares(const at::Tensor& gradient) {
 
 double HostNorm(const std::vector<at::Tensor>& gradients) {
   double squares = 0;
-  // From the last, so that the first are still in the cache for the update.
+  // From the last one, so that the first are still in the cache for the update.
   for (size_t i = gradients.size(); i-- > 0;) {
     squares += SumOfSquares(gradients[i]);
   }
@@ -90,8 +90,7 @@ double HostNorm(const std::vector<at::Tensor>& gradients) {
 
 double HostDivisor(double norm, double divisor, double max_norm) {
   const double excess = (norm / divisor + kEpsilon) / max_norm;
-  // Written so that a norm that is not a number reaches the parameters, as it
-  // must.
+  // Written so that a NaN norm reaches the parameters and is not hidden.
   return excess < 1 ? divisor : excess * divisor;
 }
 

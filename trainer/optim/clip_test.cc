@@ -24,7 +24,7 @@ TEST(ClipTest, NormIsOverAllGradientsTogether) {
   EXPECT_EQ(GradientNorm({}).item<float>(), 0.0F);
 }
 
-TEST(ClipTest, NormIsThatOfATensorOfAnySizeTypeAndLayout) {
+TEST(ClipTest, NormMatchesAtenForAnySizeTypeAndLayout) {
   at::manual_seed(1);
   for (const int64_t size : {1, 31, 32, 33, 1000, 16384, 16385, 100003}) {
     const at::Tensor gradient = at::randn({size}, at::kDouble);
@@ -38,7 +38,7 @@ TEST(ClipTest, NormIsThatOfATensorOfAnySizeTypeAndLayout) {
   EXPECT_FLOAT_EQ(GradientNorm({every_second}).item<float>(), 2);
 }
 
-TEST(ClipTest, ANormThatIsNotANumberStaysSo) {
+TEST(ClipTest, ANanNormStaysNan) {
   const at::Tensor gradient = at::ones({32});
   gradient[20].fill_(std::nan(""));
   EXPECT_TRUE(std::isnan(GradientNorm({gradient}).item<float>()));
@@ -51,7 +51,7 @@ TEST(ClipTest, NormScalesAllGradientsAlike) {
   EXPECT_TRUE(at::allclose(gradients[1], at::tensor({-0.8F}).view({1, 1})));
 }
 
-TEST(ClipTest, SmallGradientsAreNotTouched) {
+TEST(ClipTest, SmallGradientsAreNotChanged) {
   const auto gradients = Gradients();
   ClipGradients(gradients, ClipNorm(5.1));
   EXPECT_TRUE(at::equal(gradients[0], at::tensor({3.0F, 0.0F})));
@@ -74,7 +74,7 @@ TEST(ClipTest, AFunctionGetsTheGradients) {
   EXPECT_EQ(gradients[0].sum().item<float>(), 0.0F);
 }
 
-TEST(ClipTest, DivisorCountsInAnEarlierDivision) {
+TEST(ClipTest, DivisorIncludesAnEarlierDivision) {
   const at::Tensor norm = at::tensor(50.0F);
   EXPECT_NEAR(ClippingDivisor(norm, 10, 1).item<double>(), 50,
               1e-4);  // 5 after division, so 10 * 5
@@ -84,7 +84,7 @@ TEST(ClipTest, DivisorCountsInAnEarlierDivision) {
       ClippingDivisor(at::tensor(std::nanf("")), 1, 1).item<double>()));
 }
 
-TEST(ClipTest, DivisorIsTheSameWithoutANormOfItsOwn) {
+TEST(ClipTest, DivisorIsTheSameWithoutAGivenNorm) {
   for (const double limit : {0.5, 1.0, 7.0}) {
     EXPECT_FLOAT_EQ(
         ClippingDivisor(Gradients(), 2, limit).item<float>(),
@@ -92,7 +92,7 @@ TEST(ClipTest, DivisorIsTheSameWithoutANormOfItsOwn) {
   }
 }
 
-TEST(ClipTest, RefusesBadLimits) {
+TEST(ClipTest, RejectsBadLimits) {
   for (const double limit :
        {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_THROW(ClipNorm(limit), c10::ValueError) << limit;

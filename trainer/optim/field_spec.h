@@ -1,8 +1,11 @@
-// A number among an optimizer's options, which a group may override and a
-// schedule may set, and the values it may start from.
+// FieldSpec describes a field of an optimizer: a number among its options that
+// a group may override and a schedule may set, with the range of its initial
+// values.
 //
 //   const FieldSpec momentum{"momentum", 0.9, kBelowOne};
 //   momentum.Check("SGD", 1.5);  // throws, naming optimizer, field and value
+//
+// Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_FIELD_SPEC_H_
 #define TRAINYARD_TRAINER_OPTIM_FIELD_SPEC_H_
 
@@ -11,8 +14,7 @@
 
 namespace trainyard {
 
-// Values from `least` to `most`; the ends belong to it unless said otherwise.
-// Infinities and what is not a number never do.
+// The finite values from `least` to `most`, with or without the ends.
 struct FieldRange {
   double least = 0;
   double most = std::numeric_limits<double>::infinity();
@@ -26,11 +28,11 @@ inline constexpr FieldRange kBelowOne = {.most = 1, .without_most = true};
 
 struct FieldSpec {
   std::string name;
-  // What a group has unless it overrides it.
+  // The value of a group that does not override it.
   double value;
   FieldRange range = kNotNegative;
 
-  // Throws c10::ValueError if `group_value` is out of range.
+  // Throws c10::ValueError if `group_value` is outside the range.
   void Check(const std::string& optimizer, double group_value) const;
 };
 

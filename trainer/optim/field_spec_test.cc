@@ -20,7 +20,12 @@ std::string CheckError(const FieldRange& range, double value) {
 
 TEST(FieldSpecTest, HeaderExample) {
   const FieldSpec momentum{"momentum", 0.9, kBelowOne};
-  EXPECT_THROW(momentum.Check("SGD", 1.5), c10::ValueError);
+  EXPECT_THROW(
+      {
+        momentum.Check("SGD",
+                       1.5);  // throws, naming optimizer, field and value
+      },
+      c10::ValueError);
 }
 
 TEST(FieldSpecTest, NamesOptimizerFieldValueAndRange) {
@@ -36,14 +41,14 @@ TEST(FieldSpecTest, NamesOptimizerFieldValueAndRange) {
             "Adam: field is 1; it must be above 1 and at most 2");
 }
 
-TEST(FieldSpecTest, EndsBelongToTheRangeUnlessSaidOtherwise) {
+TEST(FieldSpecTest, RangesIncludeTheirEndsByDefault) {
   EXPECT_EQ(CheckError(kNotNegative, 0), "");
   EXPECT_EQ(CheckError(kBelowOne, 0), "");
   EXPECT_EQ(CheckError({.least = 1, .most = 2}, 2), "");
   EXPECT_NE(CheckError({.least = 1, .most = 2, .without_most = true}, 2), "");
 }
 
-TEST(FieldSpecTest, RefusesWhatIsNotANumber) {
+TEST(FieldSpecTest, RejectsNanAndInfinities) {
   for (const double value : {NAN, INFINITY, -INFINITY}) {
     EXPECT_NE(CheckError(kNotNegative, value), "") << value;
     EXPECT_NE(CheckError({.least = -INFINITY}, value), "") << value;

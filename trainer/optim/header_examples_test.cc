@@ -1,5 +1,5 @@
-// The examples of this folder's headers, as they stand there.
-// tools/lint/examples.py compares the two.
+// The examples in the headers of this folder. tools/lint/examples.py compares
+// them.
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
@@ -33,12 +33,12 @@ namespace {
 
 using Model = torch::nn::Linear;
 
-// Of a user's own.
+// A user's loss.
 at::Tensor Loss(Model& model, const at::Tensor& batch) {
   return model->forward(batch).pow(2).mean();
 }
 
-// One step with each: it is made, and it trains.
+// Checks that a step changes the weights.
 template <class T>
 void ExpectTrains(Model& model, T& optimizer) {
   const at::Tensor before = model->weight.detach().clone();
@@ -48,7 +48,7 @@ void ExpectTrains(Model& model, T& optimizer) {
   EXPECT_FALSE(before.equal(model->weight)) << typeid(T).name();
 }
 
-TEST(HeaderExamplesTest, EachOptimizerIsMadeForAModule) {
+TEST(HeaderExamplesTest, EveryOptimizerTrainsAModule) {
   Model model(3, 2);
   {
     Adadelta optimizer(*model, {.rho = 0.95});
@@ -109,7 +109,7 @@ TEST(HeaderExamplesTest, EachOptimizerIsMadeForAModule) {
   }
 }
 
-TEST(HeaderExamplesTest, LbfgsAsksForTheLossItself) {
+TEST(HeaderExamplesTest, LbfgsCallsTheClosure) {
   Model model(3, 2);
   const at::Tensor batch = at::ones({2, 3});
   const double before = Loss(model, batch).item<double>();
@@ -133,7 +133,7 @@ TEST(HeaderExamplesTest, AnOptimizerSteps) {
   EXPECT_EQ(optimizer.Gradients().size(), 2);
 }
 
-TEST(HeaderExamplesTest, ParametersComeInThreeWays) {
+TEST(HeaderExamplesTest, ParamGroupsFromAModuleAListAndGroups) {
   Model model(3, 2);
   const at::Tensor body = at::ones({3}).requires_grad_();
   const at::Tensor head = at::ones({3}).requires_grad_();
@@ -148,7 +148,7 @@ TEST(HeaderExamplesTest, ParametersComeInThreeWays) {
   EXPECT_EQ(c.Field(1, "lr"), 1e-3);
 }
 
-TEST(HeaderExamplesTest, EachClipIsMade) {
+TEST(HeaderExamplesTest, Clips) {
   const Clip::Function function = [](const std::vector<at::Tensor>&) {};
   ClipNorm(1.0);
   ClipValue(0.5);

@@ -1,5 +1,5 @@
-// LAMB: Adam whose step for each parameter is scaled to the parameter's own
-// norm, for large batches. The same numbers as
+// LAMB is Adam whose step for each parameter is scaled to the norm of the
+// parameter; for large batches. Computes the same numbers as
 // timm.optim.Lamb(max_grad_norm=None); clip with ClipNorm.
 //
 //   Lamb optimizer(*model, {.lr = 2e-3});
@@ -14,18 +14,18 @@
 namespace trainyard {
 
 struct LambOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-3;
   // Decay of the averages of the gradient and of its square. REQUIRES: < 1.
   double beta1 = 0.9;
   double beta2 = 0.999;
   // Added to the denominator.
   double eps = 1e-6;
-  // Times the parameter, added to its step.
+  // The parameter times this is added to its step.
   double weight_decay = 1e-2;
-  // Never scales a step up.
+  // Never scale a step up.
   bool trust_clip = false;
-  // Scales steps of groups without weight decay too.
+  // Scale the steps of groups without weight decay too.
   bool always_adapt = false;
 };
 

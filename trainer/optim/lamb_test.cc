@@ -34,7 +34,7 @@ TEST(LambTest, SameAsTimmAlwaysAdapted) {
 
 TEST(LambTest, KeepsTheContract) { ExpectContract<Lamb>(LambOptions{}); }
 
-TEST(LambTest, RefusesBadOptionsByName) {
+TEST(LambTest, RejectsBadOptionsByName) {
   ExpectRefused<Lamb>(LambOptions{.lr = -1},
                       "Lamb: lr is -1; it must be a number of at least 0");
   ExpectRefused<Lamb>(

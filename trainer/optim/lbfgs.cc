@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "trainer/model/tensor_match.h"
+
 namespace trainyard {
 namespace {
 
@@ -33,7 +35,7 @@ void CheckCount(const char* field, int64_t value) {
                     "; it must be at least 1");
 }
 
-// libtorch keeps one state for all parameters, under the first.
+// libtorch keeps one state for all parameters, under the first of them.
 void* Key(torch::optim::LBFGS& optimizer) {
   return optimizer.param_groups()[0].params()[0].unsafeGetTensorImpl();
 }
@@ -42,7 +44,7 @@ at::Tensor Number(double value) {
   return at::scalar_tensor(value, at::kDouble);
 }
 
-// "lbfgs/old_dirs/0007": in the same order as text.
+// "lbfgs/old_dirs/0007": numbers of four digits sort like text.
 std::string Numbered(const std::string& name, size_t index) {
   const std::string digits = std::to_string(10000 + index);
   return "lbfgs/" + name + "/" + digits.substr(1);
@@ -55,7 +57,7 @@ void Save(const std::string& name, const std::deque<at::Tensor>& tensors,
   }
 }
 
-// What a state is made of, by name; each tensor found is taken out.
+// The tensors of a saved state by name. Take removes a tensor from it.
 class Reader {
  public:
   explicit Reader(const std::vector<NamedTensor>& state) {
@@ -64,7 +66,7 @@ class Reader {
   at::Tensor Take(const std::string& name) {
     const auto found = left_.find("lbfgs/" + name);
     if (found == left_.end()) {
-      mismatch.missing.push_back("lbfgs/" + name);
+      differences_.missing.push_back("lbfgs/" + name);
       return Number(0);
     }
     return left_.extract(found).mapped().clone();
@@ -80,16 +82,16 @@ class Reader {
     }
     return tensors;
   }
-  StateMismatch Finish() {
+  TensorDifferences Finish() {
     for (const auto& [name, tensor] : left_) {
-      mismatch.unexpected.push_back(name);
+      differences_.unexpected.push_back(name);
     }
-    return mismatch;
+    return differences_;
   }
-  StateMismatch mismatch;
 
  private:
   std::map<std::string, at::Tensor> left_;
+  TensorDifferences differences_;
 };
 
 }  // namespace
@@ -97,7 +99,7 @@ class Reader {
 LBFGS::LBFGS(const ParamGroups& groups, const LBFGSOptions& options)
     : Optimizer("LBFGS", groups, {{"lr", options.lr}}) {
   TORCH_CHECK_VALUE(num_groups() == 1, "LBFGS: there are ", num_groups(),
-                    " groups; it trains one");
+                    " groups; there must be one");
   CheckCount("max_iter", options.max_iter);
   if (options.max_eval) CheckCount("max_eval", *options.max_eval);
   CheckCount("history_size", options.history_size);
@@ -143,8 +145,7 @@ std::vector<NamedTensor> LBFGS::NamedTensors() const {
   return state;
 }
 
-StateMismatch LBFGS::LoadTensors(const std::vector<NamedTensor>& state,
-                               bool strict) {
+void LBFGS::LoadTensors(const std::vector<NamedTensor>& state) {
   Reader reader(state);
   auto loaded = std::make_unique<TorchState>();
   loaded->H_diag(reader.Take("H_diag"));
@@ -157,20 +158,19 @@ StateMismatch LBFGS::LoadTensors(const std::vector<NamedTensor>& state,
   loaded->prev_loss(reader.TakeNumber("prev_loss"));
   loaded->ro(reader.TakeAll("ro"));
   loaded->t(reader.TakeNumber("t"));
-  StateMismatch mismatch = reader.Finish();
+  TensorDifferences differences = reader.Finish();
   int64_t elements = 0;
   for (const at::Tensor& param : param_groups()[0].params()) {
     elements += param.numel();
   }
-  if (mismatch.missing.empty() && loaded->d().numel() != elements) {
-    mismatch.different.push_back("lbfgs/d: wanted [" +
-                                 std::to_string(elements) + "], given [" +
-                                 std::to_string(loaded->d().numel()) + "]");
+  if (differences.missing.empty() && loaded->d().numel() != elements) {
+    differences.different.push_back(
+        "lbfgs/d: saved as [" + std::to_string(loaded->d().numel()) +
+        "], wanted as [" + std::to_string(elements) + "]");
   }
-  TORCH_CHECK_VALUE(!strict || mismatch.empty(), name(),
-                    ": the state does not fit: ", mismatch.ToString());
-  if (mismatch.empty()) inner_->state()[Key(*inner_)] = std::move(loaded);
-  return mismatch;
+  TORCH_CHECK_VALUE(differences.none(), name(),
+                    ": the saved tensors do not fit:\n", Describe(differences));
+  inner_->state()[Key(*inner_)] = std::move(loaded);
 }
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
-// LBFGS: libtorch's own, with Trainyard's fields, errors and named state. It
-// asks for the loss several times per update, so that it works in a user's own
-// loop and not in a trainer, which has one loss per update:
+// LBFGS is libtorch's LBFGS with Trainyard's fields, errors and named state. It
+// computes the loss several times per update, so it works in a loop of your own
+// and not in a Trainer, which has one loss per update:
 //
 //   LBFGS optimizer(*model,
 //                   {.line_search = LBFGSOptions::Search::kStrongWolfe});
@@ -11,7 +11,7 @@
 //     return loss;
 //   });
 //
-// All parameters form one group. Fields: lr. Thread-compatible.
+// All parameters must be in one group. Fields: lr. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_LBFGS_H_
 #define TRAINYARD_TRAINER_OPTIM_LBFGS_H_
 
@@ -38,13 +38,13 @@ struct LBFGSOptions {
   double lr = 1;
   // Iterations per update. REQUIRES: >= 1.
   int64_t max_iter = 20;
-  // Losses asked for per update: 5/4 of max_iter unless given. REQUIRES: >= 1.
+  // Evaluations of the loss per update. Unset: 5/4 of max_iter. REQUIRES: >= 1.
   std::optional<int64_t> max_eval = std::nullopt;
-  // An update ends once the largest gradient, or the change of parameters or of
-  // the loss, is no more than this. REQUIRES: >= 0.
+  // An update ends when the largest gradient, or the change of the parameters
+  // or of the loss, is at most this. REQUIRES: >= 0.
   double tolerance_grad = 1e-7;
   double tolerance_change = 1e-9;
-  // Directions that are remembered. REQUIRES: >= 1.
+  // Number of directions that are kept. REQUIRES: >= 1.
   int64_t history_size = 100;
   Search line_search = Search::kNone;
 };
@@ -57,11 +57,10 @@ class LBFGS final : public Optimizer {
   // Throws c10::ValueError without a closure.
   at::Tensor step(LossClosure closure = nullptr) override;
 
-  // A copy, as "lbfgs/<what>", over all parameters in their order; empty before
-  // the first update. LoadTensors takes all of it or nothing.
+  // Returns a copy, named "lbfgs/<what>", of the state of all parameters
+  // together. Empty before the first update.
   std::vector<NamedTensor> NamedTensors() const override;
-  StateMismatch LoadTensors(const std::vector<NamedTensor>& state,
-                          bool strict = true) override;
+  void LoadTensors(const std::vector<NamedTensor>& tensors) override;
 
  private:
   void Step(const std::optional<at::Tensor>& divisor) override;

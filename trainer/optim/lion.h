@@ -1,5 +1,5 @@
-// Lion: steps of equal size along the sign of the momentum; half of Adam's
-// state. The same numbers as timm.optim.Lion.
+// Lion makes steps of equal size along the sign of the momentum, with half of
+// Adam's state. Computes the same numbers as timm.optim.Lion.
 //
 //   Lion optimizer(*model, {.lr = 1e-4, .weight_decay = 0.1});
 //
@@ -13,12 +13,12 @@
 namespace trainyard {
 
 struct LionOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-4;
-  // Share of the average in the step, and decay of the average. REQUIRES: < 1.
+  // Weight of the average in the step, and decay of the average. REQUIRES: < 1.
   double beta1 = 0.9;
   double beta2 = 0.99;
-  // Share of each parameter taken off per update, times lr.
+  // Each update multiplies the parameter by 1 - lr * weight_decay.
   double weight_decay = 0;
 };
 

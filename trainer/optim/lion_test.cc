@@ -14,7 +14,7 @@ TEST(LionTest, KeepsTheContract) {
   ExpectContract<Lion>(LionOptions{.weight_decay = 0.1});
 }
 
-TEST(LionTest, RefusesBadOptionsByName) {
+TEST(LionTest, RejectsBadOptionsByName) {
   ExpectRefused<Lion>(LionOptions{.lr = -1}, "Lion: lr is -1");
   ExpectRefused<Lion>(LionOptions{.beta1 = 1}, "Lion: beta1 is 1");
   ExpectRefused<Lion>(

@@ -46,7 +46,7 @@ void ListOptimizer::AddLists(size_t group,
                       "\" has gaps in memory (strides ", param.tensor.strides(),
                       "); make it contiguous before training it");
   }
-  // Kernels take lists of one device and one type.
+  // Kernels need lists of one device and one type.
   std::map<std::pair<std::string, at::ScalarType>, size_t> index;
   for (const NamedTensor& param : params) {
     const auto [at, is_new] = index.try_emplace(
@@ -105,7 +105,8 @@ void ListOptimizer::FillSteps(Lists& lists) const {
 }
 
 void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
-  // Nothing here is differentiated: its layer of every operation is skipped.
+  // Nothing here is differentiated, so skip the autograd layer of all
+  // operations.
   const at::AutoDispatchBelowAutograd no_autograd;
   for (Lists& lists : lists_) {
     if (Collect(lists)) {
@@ -123,12 +124,12 @@ void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
         Run(some, divisor);
       }
     }
-    // Not kept alive here: ZeroGrad gives their memory back.
+    // Do not keep gradients alive: ZeroGrad must free their memory.
     lists.grads.assign(lists.params.size(), at::Tensor());
   }
 }
 
-// Fills in the gradients. True if all are there and all counters are equal.
+// Collects the gradients. Returns true if all exist and all counters are equal.
 bool ListOptimizer::Collect(Lists& lists) const {
   bool complete = true;
   for (size_t i = 0; i < lists.params.size(); ++i) {
@@ -151,7 +152,7 @@ bool ListOptimizer::Collect(Lists& lists) const {
       [first](const at::Tensor& step) { return HostScalar(step) == first; });
 }
 
-// The parameters with gradients, apart by their counters.
+// The indices of the parameters with gradients, grouped by their counters.
 std::vector<std::vector<size_t>> ListOptimizer::Parts(
     const Lists& lists) const {
   std::map<float, std::vector<size_t>> parts;
@@ -175,7 +176,7 @@ void ListOptimizer::Run(Lists& lists,
   if (!lists.steps.empty()) {
     if (lists.steps[0].is_cpu()) {
       // A kernel call per counter would take as long as the update of a small
-      // model.
+      // model, so write directly.
       for (const at::Tensor& step : lists.steps) HostScalar(step) += 1;
       lists.step = HostScalar(lists.steps[0]);
     } else {

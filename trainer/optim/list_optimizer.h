@@ -1,19 +1,20 @@
-// ListOptimizer is the base of optimizers that update many parameters by one
-// call. It keeps parameters, gradients and state of a group side by side in
-// lists built once, so that an optimizer is its options and its formula:
+// ListOptimizer is the base class of optimizers that update many parameters in
+// one call. It keeps the parameters, gradients and state of a group in lists
+// that are built once. An optimizer adds its options and its formula:
 //
 //   class Plain final : public ListOptimizer {
 //    public:
 //     Plain(const ParamGroups& groups, double lr)
 //         : ListOptimizer("Plain", groups, {{"lr", lr}}) {}
+//
 //    private:
 //     void Update(Lists& lists) override {
 //       at::_foreach_add_(lists.params, lists.grads, -lists.fields[0]);
 //     }
 //   };
 //
-// Parameters without a gradient take no part in an update: their state, with
-// the counter of their updates, stays as it is. Thread-compatible.
+// Parameters without a gradient are skipped: their state and their update
+// counter do not change. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_LIST_OPTIMIZER_H_
 #define TRAINYARD_TRAINER_OPTIM_LIST_OPTIMIZER_H_
 
@@ -36,29 +37,31 @@ class ListOptimizer : public Optimizer {
  protected:
   using Tensors = std::vector<at::Tensor>;
 
-  // What one call updates: parameters of one group, one device and one type
-  // that have made the same number of updates.
+  // The parameters that one call updates. They have the same group, device,
+  // type and number of updates so far.
   struct Lists {
-    // The group's values, in the order of the constructor's `fields`.
+    // The values of the group, in the order of the constructor's `fields`.
     const double* fields = nullptr;
     Tensors params;
-    // Update may put other tensors here, but must not write to those it finds.
+    // Update may replace these tensors but must not write to them.
     Tensors grads;
-    // One list for each AddState, in that order; written in place.
+    // One list for each AddState, in that order. Updated in place.
     std::vector<Tensors> state;
-    // The counters of AddSteps, this update included, and their value if they
-    // are on the host.
+    // The counters of AddSteps, including this update, and their value if they
+    // are on the CPU.
     Tensors steps;
     double step = 0;
-    // Only with kFused: what the kernel has to divide gradients by.
+    // Only with kFused: the kernel must divide the gradients by it.
     std::optional<at::Tensor> divisor;
   };
 
   enum class Kernel {
-    // Update uses operations that mind strides; gradients come divided.
+    // Update uses operations that respect strides. Gradients are divided
+    // already.
     kForeach,
-    // Update uses an ATen kernel that divides gradients (and writes them back)
-    // and walks through memory: gradients come in their parameters' layout.
+    // Update uses an ATen kernel that divides the gradients and ignores
+    // strides.
+    // Gradients have the memory layout of their parameters.
     kFused,
   };
 
@@ -66,33 +69,32 @@ class ListOptimizer : public Optimizer {
                 const std::vector<FieldSpec>& fields,
                 Kernel kernel = Kernel::kForeach);
 
-  // Adds a tensor to each parameter's state, named "<parameter>/<name>": zeros
-  // like the parameter, or what `make` returns, which may be undefined for
-  // parameters that need none. `make` is kept for groups that are added later.
-  // For constructors.
+  // Adds a tensor "<parameter>/<name>" to the state of each parameter: zeros
+  // like the parameter, or the result of `make`, which may be undefined for a
+  // parameter that needs none. `make` is also called for groups that are added
+  // later. For constructors.
   using MakeState = std::function<at::Tensor(const Lists&, const at::Tensor&)>;
   void AddState(const std::string& name);
   void AddState(const std::string& name, MakeState make);
 
-  // Adds a float counter of updates to each parameter's state, named
-  // "<parameter>/step": on the host, or beside the parameter where a kernel
-  // reads it there.
+  // Adds an update counter "<parameter>/step" (a float) to the state of each
+  // parameter, on the CPU or on the device of the parameter.
   enum class Counter { kHost, kDevice };
   void AddSteps(Counter where = Counter::kHost);
 
   // The formula.
   virtual void Update(Lists& lists) = 0;
 
-  // What formulas share. Weight decay, taken off the parameters (decoupled) or
-  // put into new gradients:
+  // Applies weight decay: reduces the parameters (decoupled) or replaces the
+  // gradients by new ones.
   static void Decay(Lists& lists, double lr, double weight_decay,
                     bool decoupled);
   static void DecayIntoGradients(Lists& lists, double weight_decay);
-  // Adam's running means of gradients and of their squares.
+  // Updates Adam's averages of the gradients and of their squares.
   static void UpdateAverages(const Tensors& grads, const Tensors& means,
                              const Tensors& squares, double beta1,
                              double beta2);
-  // A float scalar on the host, such as a counter.
+  // The value of a float scalar on the CPU, such as a counter.
   static float& HostScalar(const at::Tensor& scalar) {
     return *static_cast<float*>(scalar.data_ptr());
   }
@@ -109,9 +111,9 @@ class ListOptimizer : public Optimizer {
 
   Kernel kernel_;
   std::vector<Lists> lists_;
-  std::vector<std::vector<std::string>> param_names_;  // as lists_
+  std::vector<std::vector<std::string>> param_names_;  // one per list
   std::vector<std::string> state_names_;
-  std::vector<MakeState> make_state_;  // as state_names_
+  std::vector<MakeState> make_state_;  // one per state name
   std::optional<Counter> counter_;
 };
 

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/lbfgs.h"
 #include "trainer/optim/sgd.h"
@@ -31,7 +32,7 @@ class Plain final : public ListOptimizer {
   }
 };
 
-// Remembers how its parameters were handed to it.
+// Records the calls of Update.
 class Recorder final : public ListOptimizer {
  public:
   explicit Recorder(const ParamGroups& groups)
@@ -78,7 +79,7 @@ TEST(ListOptimizerTest, GradientsAreDividedOnRequest) {
   EXPECT_TRUE(at::equal(w, at::full({2}, 0.5F)));
 }
 
-TEST(ListOptimizerTest, AParameterWithoutGradientTakesNoPart) {
+TEST(ListOptimizerTest, SkipsParametersWithoutGradient) {
   const at::Tensor a = Parameter(), b = Parameter();
   Recorder optimizer({a, b});
   SetGradient(a, 1);
@@ -91,7 +92,7 @@ TEST(ListOptimizerTest, AParameterWithoutGradientTakesNoPart) {
                                            std::pair(3.0, 1)));
 }
 
-TEST(ListOptimizerTest, ParametersInStepShareACall) {
+TEST(ListOptimizerTest, ParametersWithEqualCountersShareACall) {
   const at::Tensor a = Parameter(), b = Parameter();
   Recorder optimizer({a, b});
   for (const at::Tensor& param : {a, b}) SetGradient(param, 1);
@@ -113,13 +114,28 @@ TEST(ListOptimizerTest, AListHasOneType) {
               ElementsAre(std::pair(1.0, 1), std::pair(1.0, 1)));
 }
 
-TEST(ListOptimizerTest, StateIsNamedAndOnlyWhatThereIs) {
+TEST(ListOptimizerTest, StateIsNamedAndLeavesOutUndefinedTensors) {
   const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
   const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
   std::vector<std::string> names;
   for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("m/average", "m/rows", "m/step", "v/average",
                                  "v/step"));
+}
+
+TEST(ListOptimizerTest, RejectsAStateThatDoesNotFitAndKeepsItsOwn) {
+  AdamW optimizer({at::ones({2}).requires_grad_()});
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
+                optimizer.LoadState({{"0/exp_avg", at::ones({2})},
+                                     {"0/step", at::ones({1, 1})},
+                                     {"1/exp_avg", at::ones({2})}});
+              }),
+              HasSubstr("AdamW: the saved tensors do not fit:\n"
+                        "1 missing:\n  \"0/exp_avg_sq\"\n"
+                        "1 unexpected:\n  \"1/exp_avg\"\n"
+                        "1 different:\n  \"0/step\": saved as Float [1, 1], "
+                        "wanted as Float []"));
+  EXPECT_TRUE(at::equal(optimizer.State()[0].tensor, at::zeros({2})));
 }
 
 TEST(ListOptimizerTest, GradientsAreNotKeptAlive) {
@@ -141,7 +157,7 @@ TEST(ListOptimizerTest, AnUpdateIsSeenByAutograd) {
   EXPECT_THROW(loss.backward(), c10::Error);
 }
 
-// ATen's fused kernels on CPU take memory as it lies and would mix elements up.
+// ATen's fused kernels on the CPU ignore strides and would mix up elements.
 TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
   const at::Tensor rows = at::ones({2, 3}).requires_grad_();
   const at::Tensor columns = at::ones({3, 2}).t().requires_grad_();
@@ -157,7 +173,7 @@ TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
   EXPECT_TRUE(at::allclose(rows, columns, 1e-6, 1e-7));
 }
 
-TEST(ListOptimizerTest, FusedKernelsRefuseParametersWithGaps) {
+TEST(ListOptimizerTest, FusedKernelsRejectParametersWithGaps) {
   const at::Tensor gaps =
       at::ones({4, 4}).slice(1, 0, 2).detach().requires_grad_();
   try {
@@ -169,9 +185,9 @@ TEST(ListOptimizerTest, FusedKernelsRefuseParametersWithGaps) {
   }
 }
 
-// A run in which b joins after two updates of a, against runs of a and of b
-// alone.
-TEST(ListOptimizerTest, AnAddedGroupDisturbsNobody) {
+// Compares a run in which b is added after two updates of a with runs of a and
+// of b alone.
+TEST(ListOptimizerTest, AddGroupDoesNotAffectOtherGroups) {
   const at::Tensor a = Parameter(), b = Parameter();
   const at::Tensor only_a = Parameter(), only_b = Parameter();
   AdamW optimizer({{.params = {{"a", a}}}}, {.lr = 0.1});
@@ -201,7 +217,7 @@ TEST(ListOptimizerTest, AnAddedGroupDisturbsNobody) {
   EXPECT_FALSE(b.grad().defined());
 }
 
-TEST(ListOptimizerTest, AGroupThatDoesNotFitIsNotAdded) {
+TEST(ListOptimizerTest, RejectedGroupsAreNotAdded) {
   const at::Tensor a = Parameter(), b = Parameter();
   SGD optimizer({{.params = {{"a", a}}}}, {.momentum = 0.9, .nesterov = true});
   EXPECT_THROW(optimizer.AddGroup({.params = {{"again", a}}}), c10::ValueError);

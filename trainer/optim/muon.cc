@@ -36,11 +36,11 @@ void Muon::CheckGroup(size_t, const ParamGroup& group) const {
   for (const NamedTensor& param : group.params) {
     TORCH_CHECK_VALUE(param.tensor.dim() == 2, "Muon: parameter \"", param.name,
                       "\" has shape ", param.tensor.sizes(),
-                      "; Muon trains matrices only");
+                      "; it must be a matrix");
   }
 }
 
-// The matrix U V' of the singular value decomposition U S V', nearly.
+// Approximates U V' of the singular value decomposition U S V'.
 at::Tensor Muon::Orthogonal(const at::Tensor& matrix) const {
   const bool tall = matrix.size(0) > matrix.size(1);
   at::Tensor x = options_.bfloat16 ? matrix.to(at::kBFloat16) : matrix;

@@ -1,6 +1,6 @@
-// Muon: momentum whose every matrix is made nearly orthogonal before the step.
-// For the matrices of hidden layers; give the other parameters to AdamW. The
-// same numbers as Python's torch.optim.Muon.
+// Muon is momentum whose matrices are made nearly orthogonal before each step.
+// Use it for the matrices of hidden layers and AdamW for the other parameters.
+// Computes the same numbers as Python's torch.optim.Muon.
 //
 //   Muon optimizer({{.params = matrices}}, {.lr = 0.02});
 //
@@ -16,29 +16,29 @@
 namespace trainyard {
 
 struct MuonOptions {
-  // How lr depends on a matrix of n rows and m columns: times
-  // sqrt(max(1, n / m)), or times 0.2 * sqrt(max(n, m)), with which values
-  // tuned for AdamW can be kept.
+  // The factor of lr for a matrix of n rows and m columns: sqrt(max(1, n / m)),
+  // or 0.2 * sqrt(max(n, m)), which allows values that were tuned for AdamW.
   enum class Scale { kOriginal, kMatchRmsAdamW };
 
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-3;
-  // Share of each parameter taken off per update, times lr.
+  // Each update multiplies the parameter by 1 - lr * weight_decay.
   double weight_decay = 0.1;
   // Decay of the average of gradients. REQUIRES: < 1.
   double momentum = 0.95;
-  // Looks one step ahead along the momentum.
+  // Look one step ahead along the momentum.
   bool nesterov = true;
   Scale scale = Scale::kOriginal;
   // The Newton-Schulz iteration: x becomes ax + b(xx')x + c(xx')(xx')x.
   double a = 3.4445;
   double b = -4.775;
   double c = 2.0315;
-  // Least norm that a matrix is divided by. REQUIRES: above 0.
+  // Lower bound of the norm that a matrix is divided by. REQUIRES: > 0.
   double eps = 1e-7;
   // Number of iterations. REQUIRES: from 1 to 99.
   int ns_steps = 5;
-  // Iterates in bfloat16, which is enough, or else in the parameters' type.
+  // Iterate in bfloat16, which is precise enough. False: in the type of the
+  // parameters.
   bool bfloat16 = true;
 };
 

@@ -36,7 +36,7 @@ TEST(MuonTest, KeepsTheContract) {
   ExpectContract<Muon>(MuonOptions{.bfloat16 = false});
 }
 
-TEST(MuonTest, RefusesBadOptionsByName) {
+TEST(MuonTest, RejectsBadOptionsByName) {
   ExpectRefused<Muon>(MuonOptions{.lr = -1}, "Muon: lr is -1");
   ExpectRefused<Muon>(MuonOptions{.weight_decay = -1},
                       "Muon: weight_decay is -1");
@@ -50,14 +50,14 @@ TEST(MuonTest, RefusesBadOptionsByName) {
   ExpectRefused<Muon>(MuonOptions{.ns_steps = 100}, "Muon: ns_steps is 100");
 }
 
-// Processors round products in bfloat16, with its 8 bits, in ways of their own.
+// Processors round products in bfloat16 differently.
 TEST(MuonTest, CloseToPythonInBfloat16) {
   ExpectSameAsPython<Muon>("muon", "bfloat16",
                            MuonOptions{.lr = 0.02, .weight_decay = 0.05},
                            {.float64 = 0.02, .float32 = 0.02});
 }
 
-TEST(MuonTest, RefusesWhatIsNotAMatrix) {
+TEST(MuonTest, RejectsParametersThatAreNotMatrices) {
   const at::Tensor bias = at::ones({3}).requires_grad_();
   try {
     const Muon optimizer({{.params = {{"fc.bias", bias}}}});

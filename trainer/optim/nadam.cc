@@ -45,7 +45,7 @@ void NAdam::Update(Lists& lists) {
            (1 - 0.5 * std::pow(0.96, step * field[kMomentumDecay]));
   };
   const double now = momentum(lists.step), next = momentum(lists.step + 1);
-  // Fields may change, so that each parameter has a product of its own.
+  // Fields may change, so each parameter has its own product.
   std::vector<at::Scalar> of_gradient, of_average;
   for (const at::Tensor& product : lists.state[kMuProduct]) {
     const double past = HostScalar(product) *= static_cast<float>(now);

@@ -1,5 +1,5 @@
-// NAdam: Adam that looks ahead along its momentum, which grows over the run.
-// The same numbers as Python's torch.optim.NAdam.
+// NAdam is Adam that looks ahead along its momentum, which grows over the run.
+// Computes the same numbers as Python's torch.optim.NAdam.
 //
 //   NAdam optimizer(*model, {.lr = 2e-3});
 //
@@ -14,19 +14,19 @@
 namespace trainyard {
 
 struct NAdamOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 2e-3;
   // Decay of the averages of the gradient and of its square. REQUIRES: < 1.
   double beta1 = 0.9;
   double beta2 = 0.999;
   // Added to the denominator.
   double eps = 1e-8;
-  // As decoupled_weight_decay says.
+  // Applied as decoupled_weight_decay says.
   double weight_decay = 0;
   // How fast momentum reaches beta1.
   double momentum_decay = 4e-3;
-  // Takes weight decay off the parameter, as AdamW does, and not into the
-  // gradient.
+  // True: weight decay reduces the parameter, as in AdamW. False: it is added
+  // to the gradient, as in Adam.
   bool decoupled_weight_decay = false;
 };
 

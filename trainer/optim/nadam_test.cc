@@ -30,7 +30,7 @@ TEST(NAdamTest, KeepsTheContract) {
   ExpectContract<NAdam>(NAdamOptions{.weight_decay = 0.1});
 }
 
-TEST(NAdamTest, RefusesBadOptionsByName) {
+TEST(NAdamTest, RejectsBadOptionsByName) {
   ExpectRefused<NAdam>(NAdamOptions{.lr = -1},
                        "NAdam: lr is -1; it must be a number of at least 0");
   ExpectRefused<NAdam>(

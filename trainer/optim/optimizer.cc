@@ -7,11 +7,13 @@
 #include <memory>
 #include <utility>
 
+#include "trainer/model/tensor_match.h"
+
 namespace trainyard {
 namespace {
 
-// A group's numbers by name. libtorch's own schedulers see "lr" through get_lr
-// and set_lr.
+// The fields of a group by name. libtorch's own schedulers see "lr" through
+// get_lr and set_lr.
 class FieldOptions final : public torch::optim::OptimizerOptions {
  public:
   explicit FieldOptions(const std::vector<FieldSpec>& fields) {
@@ -36,7 +38,7 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
     return nullptr;
   }
   const double* values() const { return values_.data(); }
-  // The present values are those that the group was made with.
+  // Remembers the current values as the initial ones.
   void KeepInitial() { initial_ = values_; }
   double Initial(std::string_view name) {
     const double* const value = Find(name);
@@ -92,7 +94,8 @@ Optimizer::Optimizer(const std::string& name, const ParamGroups& groups,
 }
 
 void Optimizer::Configure(size_t index, const ParamGroup& group) {
-  // Set here: libtorch would merge them with the defaults by rules of its own.
+  // Set here, because libtorch would merge them with the defaults by its own
+  // rules.
   auto options = std::make_unique<FieldOptions>(specs_);
   for (const auto& [field, value] : group.overrides) {
     double* const at = options->Find(field);
@@ -118,10 +121,10 @@ void Optimizer::AddGroup(const ParamGroup& group) {
     TORCH_CHECK_VALUE(
         !names_.contains(param.name) && !Trains(param.tensor), name_,
         ": parameter \"", param.name,
-        "\" is trained already; a parameter belongs to one group");
+        "\" is already trained; a parameter belongs to one group");
   }
   const size_t before = parameters_.size();
-  // Groups move where they are kept, their values do not.
+  // The groups may move in memory, but their values do not.
   param_groups().emplace_back(Tensors(group));
   try {
     Configure(num_groups() - 1, group);
@@ -138,8 +141,9 @@ void Optimizer::AddGroup(const ParamGroup& group) {
 }
 
 void Optimizer::GroupAdded(const ParamGroup&) {
-  TORCH_CHECK_VALUE(false, name_,
-                    ": cannot train more parameters than it was made with");
+  TORCH_CHECK_VALUE(
+      false, name_,
+      ": does not support AddGroup: create it with all parameters");
 }
 
 bool Optimizer::Trains(const at::Tensor& parameter) const {
@@ -187,7 +191,8 @@ double& Optimizer::Field(size_t group, std::string_view name) {
 }
 
 double Optimizer::InitialField(size_t group, std::string_view name) const {
-  const_cast<Optimizer*>(this)->Field(group, name);  // throws if there is none
+  const_cast<Optimizer*>(this)->Field(
+      group, name);  // throws if there is no such field
   auto& options = const_cast<torch::optim::OptimizerOptions&>(
       param_groups()[group].options());
   return static_cast<FieldOptions&>(options).Initial(name);
@@ -199,14 +204,10 @@ std::vector<std::pair<std::string, double>> Optimizer::Fields(
       .Named();
 }
 
-StateMismatch Optimizer::LoadTensors(const std::vector<NamedTensor>& state,
-                                     bool strict) {
-  const std::vector<NamedTensor> own = NamedTensors();
-  StateMismatch mismatch = CompareState(own, state);
-  TORCH_CHECK_VALUE(!strict || mismatch.empty(), name_,
-                    ": the state does not fit: ", mismatch.ToString());
-  CopyState(own, state);
-  return mismatch;
+void Optimizer::LoadTensors(const std::vector<NamedTensor>& tensors) {
+  const absl::Status loaded =
+      trainyard::LoadTensors(tensors, NamedTensors(), TensorTypes::kConvert);
+  TORCH_CHECK_VALUE(loaded.ok(), name_, ": ", std::string(loaded.message()));
 }
 
 State Optimizer::SaveState() const {

@@ -1,15 +1,13 @@
-// Optimizer is the base of Trainyard's optimizers. It is a
-// torch::optim::Optimizer, so that a user's own loop keeps working, and adds
-// what a trainer needs: fields that a schedule can set (lr, weight_decay, …),
-// one division of all gradients folded into the update, and state under the
-// parameters' names.
+// Optimizer is the base class of Trainyard's optimizers. It is a
+// torch::optim::Optimizer, so it works in a loop of your own. It adds fields
+// that a schedule can set (lr, weight_decay, …), a division of all gradients as
+// part of the update, and state that is saved under the parameters' names.
 //
 //   optimizer.ZeroGrad();
 //   loss.backward();
 //   optimizer.step();
 //
-// An optimizer that updates parameters by lists derives from ListOptimizer.
-// Thread-compatible.
+// To write an optimizer, derive from ListOptimizer. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_OPTIMIZER_H_
 #define TRAINYARD_TRAINER_OPTIM_OPTIMIZER_H_
 
@@ -24,8 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/model/named_tensor.h"
 #include "trainer/optim/field_spec.h"
-#include "trainer/optim/named_state.h"
 #include "trainer/optim/param_groups.h"
 #include "trainer/state.h"
 
@@ -33,76 +31,75 @@ namespace trainyard {
 
 class Optimizer : public torch::optim::Optimizer, public Stateful {
  public:
-  // One update from the gradients as they are. A closure, if given, is called
-  // first.
+  // Updates the parameters from their gradients, which stay unchanged. Calls
+  // the closure first, if there is one, and returns its loss.
   at::Tensor step(LossClosure closure = nullptr) override;
 
-  // One update from the gradients divided by `divisor`, a float scalar on the
-  // parameters' device. What the gradients hold afterwards is not specified.
+  // Updates the parameters from their gradients divided by `divisor`, a float
+  // scalar on the parameters' device. The gradients are unspecified afterwards.
   void StepDivided(const at::Tensor& divisor);
 
-  // Lets go of all gradients, so that the next backward need not add to zeros.
+  // Drops all gradients, so that the next backward pass need not add to zeros.
   void ZeroGrad();
 
-  // The gradients there are, in the parameters' order. Valid until the next
-  // call.
+  // Returns the gradients that exist, in the order of the parameters. The list
+  // is valid until the next call.
   const std::vector<at::Tensor>& Gradients();
 
   size_t num_groups() const { return param_groups().size(); }
 
-  // A number of a group that a schedule may set, e.g. "lr". Throws, listing
-  // what there is, if the group has no such field or there is no such group.
-  // The reference stays valid.
+  // Returns a number of a group that a schedule may set, e.g. "lr". The
+  // reference stays valid. Throws c10::IndexError if there is no such group and
+  // c10::ValueError, listing the fields, if there is no such field.
   double& Field(size_t group, std::string_view name);
 
-  // All of a group's fields, by name.
+  // Returns all fields of a group, by name.
   std::vector<std::pair<std::string, double>> Fields(size_t group) const;
 
-  // The value that the group was made with.
+  // Returns the value that the field had when the group was created.
   double InitialField(size_t group, std::string_view name) const;
 
-  // Trains more parameters from now on, as a group of its own with new state;
-  // those that are here already go on undisturbed. Throws c10::ValueError as
-  // the constructor does, if a parameter is here already, and where an
-  // optimizer cannot grow; then nothing has changed.
+  // Adds parameters to train, as a group with fresh state. The other groups are
+  // not affected. Throws c10::ValueError for a group that the constructor would
+  // reject, for a parameter that is already trained, and if the optimizer does
+  // not support it; then nothing has changed.
   void AddGroup(const ParamGroup& group);
 
   // Whether the parameter is in one of the groups.
   bool Trains(const at::Tensor& parameter) const;
 
-  // Every tensor of the state as "<parameter>/<what>", in name order. Shares
-  // memory.
+  // Returns all tensors of the state as "<parameter>/<what>", in name order.
+  // They share memory with the optimizer.
   virtual std::vector<NamedTensor> NamedTensors() const = 0;
 
-  // Copies tensors that NamedTensors returned, here or in an earlier run. If
-  // names or shapes differ it throws c10::ValueError, listing them, and changes
-  // nothing. Not strict: copies what fits and returns what does not.
-  virtual StateMismatch LoadTensors(const std::vector<NamedTensor>& tensors,
-                                    bool strict = true);
+  // Copies tensors that NamedTensors returned, in this run or an earlier one.
+  // Throws c10::ValueError, listing all differences, if names or shapes differ;
+  // then nothing has changed.
+  virtual void LoadTensors(const std::vector<NamedTensor>& tensors);
 
   // The fields of all groups, which a schedule or a callback may have changed.
   State SaveState() const override;
   void LoadState(const State& state) override;
 
  protected:
-  // A group's overrides must name some of `fields`. Throws c10::ValueError if
-  // a value is out of its range.
+  // The overrides of a group must be among `fields`. Throws c10::ValueError if
+  // a value is out of range.
   Optimizer(const std::string& name, const ParamGroups& groups,
             const std::vector<FieldSpec>& fields);
 
-  // Throws c10::ValueError if a group is not what the optimizer can train. For
-  // those that are added; a constructor checks its own.
+  // Throws c10::ValueError if the optimizer cannot train a group. Called for
+  // groups that are added later; a constructor checks its own groups.
   virtual void CheckGroup(size_t, const ParamGroup&) const {}
 
-  // The last group is new: makes its state.
+  // Creates the state of the last group, which was just added.
   virtual void GroupAdded(const ParamGroup& group);
 
-  // Called without gradient recording.
+  // The update. Called with gradient recording switched off.
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
   const std::string& name() const { return name_; }
-  // A group's values, in the order of the constructor's `fields`. The pointer
-  // stays valid.
+  // The values of a group, in the order of the constructor's `fields`. The
+  // pointer stays valid.
   const double* fields(size_t group) const;
 
  private:

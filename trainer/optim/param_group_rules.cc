@@ -1,17 +1,17 @@
 #include "trainer/optim/param_group_rules.h"
 
 #include <c10/util/Exception.h>
+#include <fnmatch.h>
 
 #include <functional>
-#include <optional>
 #include <utility>
 
 namespace trainyard {
 namespace {
 
-// Splits each group by the number that `choose` gives to its parameters, in the
-// order in which numbers first appear; `overrides` of a number go over the
-// group's own.
+// Splits each group by the number that `choose` returns for its parameters, in
+// the order in which the numbers first occur. The `overrides` of a number
+// replace those of the group.
 ParamGroups Split(const ParamGroups& groups,
                   const std::function<size_t(const NamedTensor&)>& choose,
                   const std::vector<std::map<std::string, double>>& overrides) {
@@ -37,26 +37,8 @@ ParamGroups Split(const ParamGroups& groups,
 }  // namespace
 
 bool MatchesGlob(std::string_view name, std::string_view pattern) {
-  // Where to go back to: the last star, and how much of the name it has taken.
-  std::optional<size_t> star;
-  size_t taken = 0, n = 0, p = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = n;
-    } else if (p < pattern.size() &&
-               (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star) {
-      p = *star + 1;
-      n = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
+  return fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) ==
+         0;
 }
 
 ParamGroups NoDecayForBiasAndNorm(const ParamGroups& groups) {

@@ -1,12 +1,12 @@
-// Ready rules for param groups. Each takes groups and splits them further, so
-// that they combine; fields are those of the optimizer the groups go to.
+// Rules that split param groups. Each takes groups and returns groups, so rules
+// can be combined. The fields are those of the optimizer that gets the groups.
 //
 //   ParamGroups groups = NoDecayForBiasAndNorm(*model);
 //   groups = OverrideByName(groups, {{"head.*", {{"lr", 1e-2}}}});
 //   AdamW optimizer(groups, {.lr = 1e-3, .weight_decay = 0.05});
 //
-// Patterns are globs over full parameter names: '*' is any run of characters,
-// '?' any one.
+// Patterns are globs over full parameter names: '*' matches any characters, '?'
+// matches one character. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_PARAM_GROUP_RULES_H_
 #define TRAINYARD_TRAINER_OPTIM_PARAM_GROUP_RULES_H_
 
@@ -21,8 +21,8 @@ namespace trainyard {
 
 bool MatchesGlob(std::string_view name, std::string_view pattern);
 
-// Parameters of fewer than two dimensions get weight_decay 0: these are the
-// biases, and the weights of norms, whose size is no sign of over-fitting.
+// Sets weight_decay to 0 for parameters with fewer than two dimensions. These
+// are biases and the weights of norms; decay does not regularise them.
 ParamGroups NoDecayForBiasAndNorm(const ParamGroups& groups);
 
 struct NameRule {
@@ -30,9 +30,9 @@ struct NameRule {
   std::map<std::string, double> overrides;
 };
 
-// Parameters whose name matches a rule get its overrides, over those they have;
-// the first rule that matches counts. Throws c10::ValueError, naming it, if a
-// rule's pattern matches no parameter, or only such as match an earlier one.
+// Adds the overrides of the first rule whose pattern matches the parameter's
+// name; they replace earlier overrides of the same field. Throws
+// c10::ValueError, naming the pattern, if a rule applies to no parameter.
 ParamGroups OverrideByName(const ParamGroups& groups,
                            const std::vector<NameRule>& rules);
 

@@ -60,6 +60,7 @@ TEST(ParamGroupRulesTest, Globs) {
   EXPECT_TRUE(MatchesGlob("layer.1.bias", "layer.?.bias"));
   EXPECT_TRUE(MatchesGlob("aab", "*ab"));
   EXPECT_TRUE(MatchesGlob("", "*"));
+  EXPECT_TRUE(MatchesGlob("head.bias", "head.[bw]*"));
   EXPECT_FALSE(MatchesGlob("layer.10.bias", "layer.?.bias"));
   EXPECT_FALSE(MatchesGlob("head.weight", "head"));
   EXPECT_FALSE(MatchesGlob("head", "head.*"));
@@ -67,7 +68,7 @@ TEST(ParamGroupRulesTest, Globs) {
   EXPECT_FALSE(MatchesGlob("", "?"));
 }
 
-TEST(ParamGroupRulesTest, TheFirstRuleThatMatchesCounts) {
+TEST(ParamGroupRulesTest, TheFirstMatchingRuleApplies) {
   const ParamGroups groups = OverrideByName(
       Network(), {{"body.1.*", {{"lr", 1}}}, {"body.*", {{"lr", 2}}}});
   ASSERT_EQ(groups.groups().size(), 3);
@@ -79,7 +80,7 @@ TEST(ParamGroupRulesTest, TheFirstRuleThatMatchesCounts) {
   EXPECT_THAT(groups.groups()[2].overrides, ElementsAre(Pair("lr", 1)));
 }
 
-TEST(ParamGroupRulesTest, APatternThatMatchesNothingIsNamed) {
+TEST(ParamGroupRulesTest, RejectsAPatternThatMatchesNothing) {
   EXPECT_EQ(ErrorOf<c10::ValueError>(
                 [] { OverrideByName(Network(), {{"haed.*", {}}}); }),
             "param groups: the pattern \"haed.*\" matches no parameter");

@@ -1,12 +1,12 @@
 // ParamGroups says which parameters an optimizer trains, under which names, and
-// where a group differs from the optimizer's options. One constructor for each
-// way people have them:
+// in which fields a group differs from the optimizer's options. There are three
+// ways to make it:
 //
-//   // A module: its trainable parameters, by name.
+//   // A module or a Model: its trainable parameters, by name.
 //   AdamW a(*model, {.lr = 1e-3});
 //   // A list: named "0", "1", …
 //   AdamW b(model->parameters(), {.lr = 1e-3});
-//   // Groups. No name stands twice.
+//   // Groups. All names must be different.
 //   AdamW c({{.params = {{"body", body}}, .overrides = {{"lr", 1e-4}}},
 //            {.params = {{"head", head}}}},
 //           {.lr = 1e-3});
@@ -30,20 +30,25 @@ class Module;
 
 namespace trainyard {
 
-// A module's parameters that require gradients, in its own order, with their
-// full names.
+class Model;
+
+// Returns the parameters that require gradients, with their full names, in the
+// model's order.
 std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module);
+std::vector<NamedTensor> NamedParameters(const Model& model);
 
 struct ParamGroup {
   std::vector<NamedTensor> params;
-  // Fields that are not as in the optimizer's options, e.g. {"weight_decay",
-  // 0}.
+  // Fields that differ from the optimizer's options, e.g. {"weight_decay", 0}.
   std::map<std::string, double> overrides = {};
 };
 
 class ParamGroups {
  public:
+  // Throws c10::ValueError if there are no parameters, if a parameter is not a
+  // leaf that requires gradients, and if a name or a parameter occurs twice.
   ParamGroups(const torch::nn::Module& module);  // NOLINT: implicit, see above
+  ParamGroups(const Model& model);               // NOLINT
   ParamGroups(const std::vector<at::Tensor>& tensors);    // NOLINT
   ParamGroups(std::vector<ParamGroup> groups);            // NOLINT
   ParamGroups(std::initializer_list<at::Tensor> tensors)  // NOLINT

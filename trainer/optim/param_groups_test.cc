@@ -24,7 +24,7 @@ std::vector<std::string> Names(const ParamGroup& group) {
 
 at::Tensor Parameter() { return at::ones({2}).requires_grad_(); }
 
-TEST(ParamGroupsTest, AModulesTrainableParametersByName) {
+TEST(ParamGroupsTest, TakesTheTrainableParametersOfAModule) {
   TestSequential model{TestLinear(2, 3), TestLinear(3, 1)};
   model->parameters()[0].requires_grad_(false);
   const ParamGroups groups(*model);
@@ -35,7 +35,7 @@ TEST(ParamGroupsTest, AModulesTrainableParametersByName) {
       model->named_parameters()["0.bias"]));
 }
 
-TEST(ParamGroupsTest, AListIsNamedByPosition) {
+TEST(ParamGroupsTest, NamesTheTensorsOfAListByPosition) {
   const ParamGroups groups(std::vector<at::Tensor>{Parameter(), Parameter()});
   EXPECT_THAT(Names(groups.groups()[0]), ElementsAre("0", "1"));
 }
@@ -49,7 +49,7 @@ void ExpectRefused(std::vector<ParamGroup> groups, const std::string& why) {
   }
 }
 
-TEST(ParamGroupsTest, RefusesWhatCannotBeTrained) {
+TEST(ParamGroupsTest, RejectsTensorsThatCannotBeTrained) {
   const at::Tensor shared = Parameter();
   ExpectRefused({}, "no parameters to train");
   ExpectRefused({{.params = {}}}, "no parameters to train");
@@ -61,7 +61,7 @@ TEST(ParamGroupsTest, RefusesWhatCannotBeTrained) {
       {{.params = {{"w", Parameter()}}}, {.params = {{"w", Parameter()}}}},
       "two parameters are named \"w\"");
   ExpectRefused({{.params = {{"a", shared}}}, {.params = {{"b", shared}}}},
-                "\"b\" is there twice");
+                "\"b\" occurs twice");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 enum { kLr, kBeta1, kBeta2, kEps, kWeightDecay };
 enum { kExpAvg, kExpAvgSq };
 
-// Below it the variance of the adaptive step is not bounded.
+// Below this the variance of the adaptive step is unbounded.
 constexpr double kTrusted = 5;
 
 }  // namespace
@@ -37,7 +37,7 @@ void RAdam::Update(Lists& lists) {
                  field[kBeta1], field[kBeta2]);
 
   const double lr = field[kLr] / (1 - std::pow(field[kBeta1], lists.step));
-  // How many updates the mean squares rest on, and in the end.
+  // The effective number of updates in the mean squares, now and in the limit.
   const double past = std::pow(field[kBeta2], lists.step);
   const double longest = 2 / (1 - field[kBeta2]) - 1;
   const double length = longest - 2 * lists.step * past / (1 - past);

@@ -1,5 +1,5 @@
-// RAdam: Adam that trusts its mean squares only once they rest on enough
-// updates. The same numbers as Python's torch.optim.RAdam.
+// RAdam is Adam that uses its mean squares only after enough updates. Computes
+// the same numbers as Python's torch.optim.RAdam.
 //
 //   RAdam optimizer(*model, {.lr = 1e-3});
 //
@@ -13,17 +13,17 @@
 namespace trainyard {
 
 struct RAdamOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-3;
   // Decay of the averages of the gradient and of its square. REQUIRES: < 1.
   double beta1 = 0.9;
   double beta2 = 0.999;
   // Added to the denominator.
   double eps = 1e-8;
-  // As decoupled_weight_decay says.
+  // Applied as decoupled_weight_decay says.
   double weight_decay = 0;
-  // Takes weight decay off the parameter, as AdamW does, and not into the
-  // gradient.
+  // True: weight decay reduces the parameter, as in AdamW. False: it is added
+  // to the gradient, as in Adam.
   bool decoupled_weight_decay = false;
 };
 

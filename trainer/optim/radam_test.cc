@@ -30,7 +30,7 @@ TEST(RAdamTest, KeepsTheContract) {
   ExpectContract<RAdam>(RAdamOptions{.weight_decay = 0.1});
 }
 
-TEST(RAdamTest, RefusesBadOptionsByName) {
+TEST(RAdamTest, RejectsBadOptionsByName) {
   ExpectRefused<RAdam>(RAdamOptions{.lr = -1},
                        "RAdam: lr is -1; it must be a number of at least 0");
   ExpectRefused<RAdam>(

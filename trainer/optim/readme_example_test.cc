@@ -1,4 +1,4 @@
-// The examples of README.md, as they stand there.
+// The examples of README.md. tools/lint/examples.py compares them.
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_sign.h>

@@ -1,5 +1,5 @@
-// RMSprop: steps divided by a running root mean square of the gradient. The
-// same numbers as Python's torch.optim.RMSprop.
+// RMSprop divides steps by a running root mean square of the gradient. Computes
+// the same numbers as Python's torch.optim.RMSprop.
 //
 //   RMSprop optimizer(*model, {.lr = 1e-3, .momentum = 0.9});
 //
@@ -13,18 +13,18 @@
 namespace trainyard {
 
 struct RMSpropOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-2;
   // Decay of the average of squares. REQUIRES: < 1.
   double alpha = 0.99;
   // Added to the denominator.
   double eps = 1e-8;
-  // Times the parameter, added to its gradient.
+  // The parameter times this is added to its gradient.
   double weight_decay = 0;
-  // Share of the last direction that is kept. A group that starts with 0 has no
-  // buffers and must stay at 0.
+  // Factor of the previous direction. A group that starts with 0 has no
+  // buffers, so its momentum must stay 0.
   double momentum = 0;
-  // Divides by the deviation from the running mean instead.
+  // Divide by the standard deviation instead of the root mean square.
   bool centered = false;
 };
 

@@ -30,7 +30,7 @@ TEST(RMSpropTest, KeepsTheContract) {
   ExpectContract<RMSprop>(RMSpropOptions{.momentum = 0.5, .centered = true});
 }
 
-TEST(RMSpropTest, RefusesBadOptionsByName) {
+TEST(RMSpropTest, RejectsBadOptionsByName) {
   ExpectRefused<RMSprop>(RMSpropOptions{.lr = -1}, "RMSprop: lr is -1");
   ExpectRefused<RMSprop>(
       RMSpropOptions{.alpha = 1},

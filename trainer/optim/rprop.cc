@@ -41,7 +41,7 @@ void Rprop::Update(Lists& lists) {
     factor.masked_fill_(agreement[i].gt(0), field[kEtaPlus]);
     factor.masked_fill_(turned, field[kEtaMinus]);
     step_size.mul_(factor).clamp_(field[kMinStep], field[kMaxStep]);
-    // An element that turned rests for one update.
+    // An element whose sign changed skips one update.
     lists.state[kPrev][i].copy_(lists.grads[i]).masked_fill_(turned, 0);
   }
   const Tensors signs = at::_foreach_sign(lists.state[kPrev]);

@@ -1,6 +1,6 @@
-// Rprop: each element has a step of its own, which grows while its gradient
-// keeps its sign. For full batches. The same numbers as Python's
-// torch.optim.Rprop.
+// Rprop keeps a step size for each element, which grows while the sign of its
+// gradient stays the same. For full batches. Computes the same numbers as
+// Python's torch.optim.Rprop.
 //
 //   Rprop optimizer(*model, {.lr = 0.01});
 //
@@ -14,14 +14,14 @@
 namespace trainyard {
 
 struct RpropOptions {
-  // The first step of every element; later values are not looked at.
-  // REQUIRES: >= 0 and finite, as all of them.
+  // The first step size of every element; later values have no effect.
+  // REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-2;
-  // What a step is multiplied by when the sign changed (REQUIRES: above 0, < 1)
-  // and when it did not (REQUIRES: above 1).
+  // The factors of the step size if the sign has changed (REQUIRES: > 0, < 1)
+  // and if it has not (REQUIRES: > 1).
   double eta_minus = 0.5;
   double eta_plus = 1.2;
-  // Limits of a step.
+  // Limits of the step size.
   double min_step = 1e-6;
   double max_step = 50;
 };

@@ -20,7 +20,7 @@ TEST(RpropTest, SameAsPythonAtItsLimits) {
 
 TEST(RpropTest, KeepsTheContract) { ExpectContract<Rprop>(RpropOptions{}); }
 
-TEST(RpropTest, RefusesBadOptionsByName) {
+TEST(RpropTest, RejectsBadOptionsByName) {
   ExpectRefused<Rprop>(RpropOptions{.lr = -1}, "Rprop: lr is -1");
   ExpectRefused<Rprop>(
       RpropOptions{.eta_minus = 1},

@@ -21,7 +21,7 @@ void ScheduledField::TakeInNewGroups() {
   if (groups_.empty()) return;
   while (groups_.size() < optimizer_.num_groups()) {
     const size_t group = groups_.size();
-    // Not the present value: in a resumed run that is a scheduled one.
+    // Not the current value: in a resumed run that is a scheduled one.
     groups_.push_back({.value = &optimizer_.Field(group, field_),
                        .base = optimizer_.InitialField(group, field_),
                        .schedule = groups_.back().schedule});

@@ -1,11 +1,11 @@
-// ScheduledField applies schedules to one field of an optimizer: one to every
-// group, or one to each, always from the group's own configured value. A group
-// that the optimizer is given later follows the last one's schedule.
+// ScheduledField applies schedules to one field of an optimizer: one schedule
+// to all groups, or one to each. A schedule starts from the initial value of
+// the group. A group that is added later gets the schedule of the last group.
 //
 //   ScheduledField lr(optimizer, "lr", Cosine(), run);
-//   lr.Apply(update);      // before update number `update`, counted from 0
+//   lr.Apply(update);  // before update number `update`, counted from 0
 //
-// Thread-compatible. Borrows the optimizer.
+// Thread-compatible. The optimizer must outlive it.
 #ifndef TRAINYARD_TRAINER_OPTIM_SCHEDULED_FIELD_H_
 #define TRAINYARD_TRAINER_OPTIM_SCHEDULED_FIELD_H_
 
@@ -25,17 +25,18 @@ namespace trainyard {
 
 class ScheduledField {
  public:
-  // Throws if a group lacks the field, or if there are not as many schedules as
-  // groups.
+  // Throws c10::ValueError if a group lacks the field and std::invalid_argument
+  // if there are several schedules, but not one for each group.
   ScheduledField(Optimizer& optimizer, std::string_view field,
                  const GroupSchedules& schedules, const RunLength& run);
 
+  // Sets the field of all groups to their values at an update.
   void Apply(int64_t update);
 
-  // Those of its schedules that want to be shown a metric, one per group.
+  // Returns the schedules that depend on a metric, one per group.
   std::vector<MetricSchedule*> MetricSchedules();
 
-  // Puts the configured values back.
+  // Restores the initial values.
   void Restore();
 
  private:

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "schedulers/constant.h"
+#include "schedulers/cosine.h"
 #include "schedulers/per_group.h"
 #include "trainer/optim/adamw.h"
 
@@ -26,7 +27,16 @@ std::unique_ptr<Schedule> Halve(const RunLength&) {
 
 at::Tensor Parameter() { return at::ones({2}).requires_grad_(); }
 
-TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
+TEST(ScheduledFieldTest, HeaderExample) {
+  AdamW optimizer({Parameter()}, {.lr = 1});
+  const RunLength run = {.total_updates = 100};
+  const int64_t update = 50;
+  ScheduledField lr(optimizer, "lr", Cosine(), run);
+  lr.Apply(update);  // before update number `update`, counted from 0
+  EXPECT_NEAR(optimizer.Field(0, "lr"), 0.5, 1e-12);
+}
+
+TEST(ScheduledFieldTest, EachGroupStartsFromItsOwnValue) {
   AdamW optimizer({{.params = {{"a", Parameter()}}},
                    {.params = {{"b", Parameter()}}, .overrides = {{"lr", 8}}}},
                   {.lr = 1});
@@ -40,7 +50,7 @@ TEST(ScheduledFieldTest, EachGroupKeepsItsOwnBase) {
   EXPECT_EQ(optimizer.Field(1, "lr"), 8);
 }
 
-TEST(ScheduledFieldTest, AGroupThatComesLaterFollows) {
+TEST(ScheduledFieldTest, AnAddedGroupGetsTheLastSchedule) {
   AdamW optimizer({{.params = {{"a", Parameter()}}}}, {.lr = 1});
   ScheduledField lr(optimizer, "lr", Halve, {});
   lr.Apply(1);
@@ -60,7 +70,7 @@ TEST(ScheduledFieldTest, AnyFieldCanBeScheduled) {
   EXPECT_EQ(optimizer.Field(0, "weight_decay"), 0.1);
 }
 
-TEST(ScheduledFieldTest, AFieldThatIsNotThereIsAnError) {
+TEST(ScheduledFieldTest, RejectsAnUnknownField) {
   AdamW optimizer({Parameter()});
   EXPECT_THROW(ScheduledField(optimizer, "momentum", Halve, {}),
                c10::ValueError);

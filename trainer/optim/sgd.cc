@@ -26,7 +26,7 @@ SGD::SGD(const ParamGroups& groups, const SGDOptions& options)
   AddState("momentum_buffer", [](const Lists& lists, const at::Tensor& param) {
     return lists.fields[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
   });
-  // Python needs none: there, a buffer that is not yet there says as much.
+  // Python needs no counter: a missing buffer marks the first update.
   AddSteps();
 }
 
@@ -47,7 +47,7 @@ void SGD::Update(Lists& lists) {
   TORCH_CHECK_VALUE(!moves || buffers[0].defined(), "SGD: momentum was set to ",
                     field[kMomentum],
                     " in a group that started with 0 and has no buffers");
-  // The first direction is the whole gradient, whatever the dampening.
+  // The first direction is the whole gradient, for any dampening.
   at::_fused_sgd_(lists.params, lists.grads, moves ? buffers : at::TensorList(),
                   field[kWeightDecay], field[kMomentum], field[kLr],
                   field[kDampening], nesterov_, /*maximize=*/false,

@@ -1,5 +1,5 @@
-// Stochastic gradient descent with momentum on ATen's fused kernel. The same
-// numbers as Python's torch.optim.SGD(fused=True).
+// SGD is stochastic gradient descent with momentum, on ATen's fused kernel.
+// Computes the same numbers as Python's torch.optim.SGD(fused=True).
 //
 //   SGD optimizer(*model, {.lr = 0.1, .momentum = 0.9, .nesterov = true});
 //
@@ -13,17 +13,17 @@
 namespace trainyard {
 
 struct SGDOptions {
-  // Step size. REQUIRES: >= 0 and finite, as all of them.
+  // Step size. REQUIRES: >= 0 and finite, like all fields.
   double lr = 1e-3;
-  // Share of the last direction that is kept. A group that starts with 0 has no
-  // buffers and must stay at 0.
+  // Factor of the previous direction. A group that starts with 0 has no
+  // buffers, so its momentum must stay 0.
   double momentum = 0;
-  // Share of the gradient that is kept out of the direction. REQUIRES: < 1, and
-  // 0 with nesterov.
+  // The gradient is added to the direction with weight 1 - dampening.
+  // REQUIRES: < 1, and 0 with nesterov.
   double dampening = 0;
-  // Times the parameter, added to its gradient.
+  // The parameter times this is added to its gradient.
   double weight_decay = 0;
-  // Looks one step ahead along the direction. REQUIRES: momentum above 0.
+  // Look one step ahead along the direction. REQUIRES: momentum > 0.
   bool nesterov = false;
 };
 

@@ -34,7 +34,7 @@ TEST(SGDTest, KeepsTheContract) {
   ExpectContract<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5});
 }
 
-TEST(SGDTest, RefusesBadOptionsByName) {
+TEST(SGDTest, RejectsBadOptionsByName) {
   ExpectRefused<SGD>(SGDOptions{.lr = -1},
                      "SGD: lr is -1; it must be a number of at least 0");
   ExpectRefused<SGD>(SGDOptions{.momentum = -0.5}, "SGD: momentum is -0.5");

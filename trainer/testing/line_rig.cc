@@ -39,7 +39,7 @@ LineRig::~LineRig() = default;
 Trainer& LineRig::trainer() { return parts_->trainer; }
 Optimizer& LineRig::optimizer() { return parts_->optimizer; }
 at::Tensor LineRig::weight() const {
-  return parts_->model["weight"].detach().clone();
+  return parts_->model["weight"].detach().cpu().clone();
 }
 
 }  // namespace trainyard

@@ -31,7 +31,7 @@ class LineRig {
 
   Trainer& trainer();
   Optimizer& optimizer();
-  // A copy of the model's weight.
+  // A copy of the model's weight, on the CPU.
   at::Tensor weight() const;
 
  private:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Saves and loads one state in every way there is, by turns, and prints a table of medians.
+"""Saves and loads one state in several ways, in turns, and prints a table of medians.
 
     tools/bazel build //tools/bench/checkpoint:save_and_load
     python3 tools/bench/checkpoint/compare.py --mebibytes=512 --rounds=7
 
-Needs Python's torch and safetensors. Only the store and `raw_…_fsync` wait for the disk; what
-the others have written may still be lost when they return. Only the store checks what it reads.
+Needs Python's torch and safetensors. Only the store and `raw_…_fsync` wait for the disk; data
+of the others may still be lost when they return. Only the store verifies what it reads.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-// Times saving and loading of a model with AdamW's state: the store, beside the
-// machine's own limits (memcpy, write + fsync, read) and torch::save. Prints
-// "name seconds" lines; compare.py runs it by turns with Python's ways.
+// Measures saving and loading of a model with AdamW's state by the store, by
+// torch::save, and the limits of the machine (memcpy, write + fsync, read).
+// Prints lines "name seconds"; compare.py runs it in turns with Python.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>
@@ -24,8 +24,9 @@
 #include "trainer/main.h"
 #include "trainer/or_throw.h"
 
-ABSL_FLAG(std::string, dir, "/tmp/trainyard-bench", "Emptied and written to.");
-ABSL_FLAG(int64_t, mebibytes, 512, "Of model and optimizer state.");
+ABSL_FLAG(std::string, dir, "/tmp/trainyard-bench",
+          "Folder to write to; it is emptied first.");
+ABSL_FLAG(int64_t, mebibytes, 512, "Size of model and optimizer state.");
 
 namespace trainyard {
 namespace {
@@ -86,7 +87,7 @@ void RawWrite(const std::string& path, const std::vector<at::Tensor>& tensors,
   Check(close(file) == 0);
 }
 
-// Into memory that is new, as that of a program which has just started.
+// Reads into new memory, like a program that has just started.
 void PlainRead(const std::string& path,
                const std::vector<at::Tensor>& tensors) {
   const int file = open(path.c_str(), O_RDONLY);
@@ -114,11 +115,11 @@ int Run() {
       {.directory = folder + "/run", .keep = {.last = 1}}));
   {
     AsyncCheckpointWriter writer(*store);
-    OrThrow(writer.Save(checkpoint));  // the buffers are made
+    OrThrow(writer.Save(checkpoint));  // allocates the buffers
     OrThrow(writer.Wait());
     ++checkpoint.step;
     sync();
-    // Just before it, from the same memory: what a copy costs at this moment.
+    // The cost of a copy at this moment, from the same memory.
     Time("memcpy", [&] {
       for (size_t i = 0; i < tensors.size(); ++i) {
         std::memcpy(copies[i].mutable_data_ptr(), tensors[i].const_data_ptr(),

@@ -1,5 +1,10 @@
-// A transformer of 24 blocks to fine-tune, with or without its activations
-// kept: an ordinary torch::nn module.
+// BlockStack is a transformer of 24 blocks for benchmarks of fine-tuning, with
+// or without activation checkpointing; an ordinary torch::nn module.
+//
+//   BlockStack model(BlockStackOptions{
+//       .width = 48, .checkpoint_activations = checkpoint_activations});
+//
+// Thread-compatible, as torch::nn modules are.
 #ifndef TRAINYARD_TOOLS_BENCH_FINETUNE_BLOCK_STACK_H_
 #define TRAINYARD_TOOLS_BENCH_FINETUNE_BLOCK_STACK_H_
 
@@ -18,7 +23,7 @@ struct BlockStackOptions {
   int64_t blocks = 24;
   int64_t width = 192;
   int64_t vocabulary = 96;
-  // Whether blocks keep their inputs only; see
+  // Whether blocks store only their inputs; see
   // finetuning/activation_checkpoint.h.
   bool checkpoint_activations = false;
 };
@@ -26,7 +31,7 @@ struct BlockStackOptions {
 class BlockStackImpl : public torch::nn::Module {
  public:
   explicit BlockStackImpl(const BlockStackOptions& options);
-  // N x T numbers to N x T x vocabulary logits.
+  // From N x T numbers to N x T x vocabulary logits.
   torch::Tensor forward(const torch::Tensor& numbers);
 
  private:

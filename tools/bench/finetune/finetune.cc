@@ -1,10 +1,10 @@
-// What fine-tuning costs: parameters trained, peak memory and processor time of
-// a step of a transformer with 24 blocks, fully, with its activations
-// checkpointed, but for its head frozen, and with LoRA:
+// Measures the cost of fine-tuning a transformer of 24 blocks: trained
+// parameters, peak memory and processor time of a step; fully, with activation
+// checkpointing, with everything except the head frozen, and with LoRA:
 //
 //   tools/bazel run //tools/bench/finetune
 //
-// Every way runs in a process of its own, since a peak cannot be taken back.
+// Each way runs in its own process, because a peak cannot be reset.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -32,23 +32,24 @@
 #include "trainer/optim/adamw.h"
 
 ABSL_FLAG(std::string, way, "",
-          "full, checkpointed, head or lora: measures this one, in this "
-          "process, and prints its numbers. Empty: all, as a table.");
-ABSL_FLAG(int64_t, steps, 5, "Steps that are timed, after one that is not.");
+          "full, checkpointed, head or lora: measures only this way, in this "
+          "process. Empty: prints a table of all.");
+ABSL_FLAG(int64_t, steps, 5,
+          "Number of measured steps, after one warm-up step.");
 ABSL_FLAG(int64_t, batch_size, 16, "Texts per batch.");
 ABSL_FLAG(int64_t, length, 256, "Characters of a text.");
 ABSL_FLAG(int64_t, blocks, 24, "Blocks of the transformer.");
 ABSL_FLAG(bool, return_memory, true,
-          "Has malloc return the memory of large tensors at once "
-          "(M_MMAP_THRESHOLD). Otherwise glibc keeps pieces of up to 32 MB "
-          "that it cannot always use again.");
+          "Make malloc return the memory of large tensors immediately "
+          "(M_MMAP_THRESHOLD). Otherwise glibc keeps blocks of up to 32 MB "
+          "that it cannot always reuse.");
 
 namespace trainyard {
 namespace {
 
 constexpr std::array kWays = {"full", "checkpointed", "head", "lora"};
 
-// Of this process so far, in MB: what the kernel calls the high water mark.
+// Peak memory of this process so far (the kernel's high water mark), in MB.
 double PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {
@@ -86,12 +87,11 @@ int64_t CountTrained(const BlockStack& model) {
   return count;
 }
 
-// Prints parameters trained, MB, ms.
+// Prints trained parameters, MB and ms.
 int Measure(const std::string& way) {
   if (std::find(kWays.begin(), kWays.end(), way) == kWays.end()) {
     throw std::invalid_argument("there is no way \"" + way +
-                                "\"; there are full, checkpointed, head and "
-                                "lora");
+                                "\"; use full, checkpointed, head or lora");
   }
   at::set_num_threads(1);
   if (absl::GetFlag(FLAGS_return_memory)) mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -127,7 +127,7 @@ struct Numbers {
   double milliseconds = 0;
 };
 
-// In a process of its own.
+// Runs one way in its own process.
 Numbers Measured(const std::string& program, const std::string& way) {
   const std::string command = absl::StrFormat(
       "'%s' --way=%s --steps=%d --batch_size=%d --length=%d --blocks=%d "

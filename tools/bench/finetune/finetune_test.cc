@@ -1,5 +1,6 @@
-// What is frozen costs no backward, and what is not kept no memory: counted in
-// autograd's own graph and in bytes, where time would depend on the machine.
+// Frozen layers need no backward, and checkpointed activations no memory.
+// Counts autograd functions and bytes, which do not depend on the machine's
+// load.
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
@@ -77,7 +78,7 @@ TEST(FinetuneTest, FrozenParametersGetNoGradient) {
   }
 }
 
-// Of a step: activations and gradients, in bytes of tensors.
+// Peak of activations and gradients in one step, in bytes of tensors.
 int64_t PeakOf(bool checkpoint_activations) {
   BlockStack model(BlockStackOptions{
       .width = 48, .checkpoint_activations = checkpoint_activations});

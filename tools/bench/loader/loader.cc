@@ -1,4 +1,4 @@
-// Samples per second of loaders, side by side; run.py adds Python's.
+// Compares the throughput of loaders; run.py adds Python's.
 //
 //   tools/bazel run //tools/bench/loader
 #include <ATen/Parallel.h>
@@ -13,10 +13,10 @@
 #include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 
-ABSL_FLAG(std::string, only, "", "Name of the only run; all, if empty.");
-ABSL_FLAG(int, threads, 1, "Threads of ATen's own.");
+ABSL_FLAG(std::string, only, "", "Name of one run. Empty: all runs.");
+ABSL_FLAG(int, threads, 1, "Number of ATen's threads.");
 ABSL_FLAG(int, turns, 5,
-          "Epochs of each run, taken in rotation; the median counts.");
+          "Epochs of each run, in rotation; the median is printed.");
 ABSL_FLAG(int64_t, items, 12000, "Samples of 50 microseconds in an epoch.");
 
 namespace {

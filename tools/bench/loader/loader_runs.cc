@@ -25,11 +25,11 @@ constexpr std::chrono::microseconds kItemWork(50);
 
 using Clock = std::chrono::steady_clock;
 
-// Counts samples from the first batch on: starting up is not throughput.
+// Counts samples from the first batch on, without the start-up time.
 class Meter {
  public:
   void Take(const at::Tensor& images, const at::Tensor& labels) {
-    // Looks at both, so that nothing lazy goes uncounted.
+    // Reads both tensors, so that lazy work is counted.
     seen_ = images.data_ptr<float>()[0] + static_cast<float>(labels.size(0));
     if (start_) {
       rows_ += images.size(0);
@@ -63,7 +63,7 @@ at::Tensor Normalized(const at::Tensor& bytes) {
   return bytes.to(torch::kFloat32).div_(255).sub_(kMean).div_(kDeviation);
 }
 
-// libtorch's way: a tensor per sample, stacked.
+// libtorch's loader: one tensor per sample, stacked.
 struct LibtorchImages : torch::data::datasets::Dataset<LibtorchImages> {
   explicit LibtorchImages(ImagesPtr source) : images(std::move(source)) {}
   torch::data::Example<> get(size_t index) override {
@@ -90,7 +90,7 @@ LoaderRun Libtorch(const ImagesPtr& images, size_t workers) {
       }};
 }
 
-// The least that could be done with ATen's functions.
+// A lower bound with ATen's functions.
 LoaderRun Bare(const ImagesPtr& images) {
   return {"bare", "index_select, then convert: a bare loop", [images] {
             constexpr double kScale = 1 / (255 * kDeviation);

@@ -1,4 +1,10 @@
-// Epochs over the same data through different loaders, for loader.cc.
+// LoaderRuns makes the runs of the benchmark `loader`: one epoch over the same
+// data with each of several loaders.
+//
+//   Compare(trainyard::LoaderRuns(absl::GetFlag(FLAGS_items)),
+//           absl::GetFlag(FLAGS_turns));
+//
+// Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_LOADER_LOADER_RUNS_H_
 #define TRAINYARD_TOOLS_BENCH_LOADER_LOADER_RUNS_H_
 
@@ -9,8 +15,8 @@
 
 namespace trainyard {
 
-// Samples per second, from the first batch to the last: of a clock on the wall,
-// and of one core's work, which other programs on the machine disturb less.
+// Samples per second, from the first batch to the last: by wall time, and by
+// processor time, which other programs on the machine disturb less.
 struct LoaderRate {
   double wall = 0;
   double core = 0;
@@ -18,13 +24,14 @@ struct LoaderRate {
 
 struct LoaderRun {
   std::string name;
+  // Description for the table.
   std::string what;
-  // One epoch.
+  // Runs one epoch.
   std::function<LoaderRate()> epoch;
 };
 
-// 60,000 images of 28 x 28 bytes, in batches of 128, shuffled, as normalised
-// floats; and `items` samples that take 50 microseconds each.
+// The data are 60,000 shuffled images of 28 x 28 bytes, in batches of 128, as
+// normalised floats; and `items` samples that take 50 microseconds each.
 std::vector<LoaderRun> LoaderRuns(int64_t items);
 
 }  // namespace trainyard

@@ -1,9 +1,10 @@
-// Memory and throughput of a shuffled epoch over a mapped file of records that
-// is written first and deleted after:
+// Measures memory and throughput of a shuffled epoch over a memory-mapped file
+// of records, which it writes first and deletes afterwards:
 //
 //   tools/bazel run //tools/bench/loader:mapped_records -- --gigabytes=8
 //
-// Every record begins with its number: the epoch is checked to give each once.
+// Each record begins with its number, to check that the epoch has each record
+// exactly once.
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <absl/flags/flag.h>
@@ -28,7 +29,7 @@
 #include "trainer/main.h"
 
 ABSL_FLAG(std::string, path, "/tmp/trainyard_mapped_records.bin",
-          "The file; it must not be there.");
+          "The file; it must not exist.");
 ABSL_FLAG(double, gigabytes, 8, "Its size, in units of 1e9 bytes.");
 ABSL_FLAG(int64_t, record_bytes, 4096, "Bytes of a record; a multiple of 8.");
 ABSL_FLAG(int64_t, workers, 2, "Worker threads of the loader.");
@@ -36,7 +37,7 @@ ABSL_FLAG(int64_t, workers, 2, "Worker threads of the loader.");
 namespace {
 
 // A line of /proc/self/status, in megabytes: RssAnon is the process's own
-// memory, RssFile are pages of files, which the system takes back at will.
+// memory, RssFile are pages of files, which the system may drop at any time.
 double StatusMegabytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
   std::string line;

@@ -4,12 +4,11 @@
     tools/bazel build //tools/bench/loader
     python3 tools/bench/loader/run.py [--python=PYTHON] [--rounds=5] [--first]
 
-Each round runs every loader once, one after the other, in a process of its own; a table
-of the medians follows, with the medians of each round's ratios: what slows the machine
-down for a while slows down both sides of a ratio. PYTHON has PyPI's torch; without it
-Python's rows are left out. --first (root only) runs them before everything else on the
-machine (chrt), for machines that are busy: what two threads gain cannot be seen there
-otherwise.
+Each round runs every loader once, one after the other, each in its own process; then a
+table of medians is printed, with the medians of each round's ratios: other load slows
+down both sides of a ratio. PYTHON has PyPI's torch; without it Python's rows are left
+out. --first (root only) runs the loaders with real-time priority (chrt): on a busy
+machine the gain of two threads cannot be measured otherwise.
 """
 
 import argparse

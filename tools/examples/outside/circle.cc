@@ -1,5 +1,5 @@
-// A network trained through the trainer, from a workspace of its own: learns
-// which points of a square lie in a circle. Run it from this folder:
+// Trains a network with the trainer, from another workspace: it learns which
+// points of a square lie in a circle. Run it from this folder:
 //
 //   ../../bazel run //:circle
 #include <ATen/Context.h>

@@ -1,6 +1,6 @@
-// A loop of one's own, without the trainer and without libtorch: fits the slope
-// of a line by gradient descent, with two single parts of Trainyard. Run it
-// from this folder:
+// A training loop without the trainer and without libtorch: fits the slope of a
+// line by gradient descent, with two libraries of Trainyard. Run it from this
+// folder:
 //
 //   ../../bazel run //:line_fit
 #include <cmath>
@@ -33,8 +33,7 @@ int main() {
     double rate = 0;
     while (clock.epoch_batches() < kBatches) {
       clock.StartBatch();
-      // One sample a batch: y = kSlope * x, with the squared error of slope *
-      // x.
+      // One sample per batch: y = kSlope * x; the loss is the squared error.
       const int64_t batch = clock.epoch_batches();
       const double x = 1.0 + static_cast<double>(batch % 4) / 4;
       gradient += 2 * (slope - kSlope) * x * x /

@@ -1,11 +1,15 @@
-// TestRank is what a test case of distributed_test knows of its run: its rank,
-// how many there are, and the kind of device to use.
+// The place of a test case of distributed_test: its rank, the number of ranks
+// and its device.
 //
-//   TEST(GatherTest, KeepsTheOrderOfRanks) {
-//     const at::Tensor mine = at::full({1}, TestRank(), TestDevice());
+//   TEST(RankTest, EachRankHasItsOwnPlace) {
+//     EXPECT_GE(TestRank(), 0);
+//     EXPECT_LT(TestRank(), TestWorldSize());
+//     const std::string device = TestDevice();
 //     …
 //   }
 //
+// A test names its device explicitly, as at::Device(TestDevice()): by default a
+// backend takes a GPU if there is one, also in a test for the CPU.
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_H_
 #define TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_H_
@@ -16,11 +20,11 @@ namespace trainyard {
 
 int TestRank();
 int TestWorldSize();
-// Of this host.
+// The number of ranks on this host.
 int TestLocalWorldSize();
-// "cpu", or "cuda:N" with this rank's own device.
+// "cpu", or "cuda:N" with the local rank N.
 std::string TestDevice();
-// "cpu" or "cuda": what the main was asked for, before any test case.
+// Sets "cpu" or "cuda". Called by the main function, before any test case.
 void SetTestDevice(const std::string& kind);
 
 }  // namespace trainyard

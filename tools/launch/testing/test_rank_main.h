@@ -1,7 +1,7 @@
-// TestRankMain is the main of every rank of a distributed_test, which links it.
+// TestRankMain is the main function of every rank of a distributed_test.
 //
-// Fails if there are fewer CUDA devices than ranks on this host, and if no test
-// case was selected. Only rank 0 writes Bazel's XML file.
+// Fails if this host has fewer CUDA devices than ranks, or if no test case was
+// selected. Only rank 0 writes Bazel's XML file.
 #ifndef TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
 #define TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
 

@@ -26,7 +26,7 @@ function unpackLine({n, s0, ds, s, every, t, v, lo, hi}) {
 // The points of a range and some before it, which smoothing needs; merged where there are too many to draw.
 function cutOut(fine, whole, axis, [x0, x1]) {
   const xs = fine[axis], last = xs[xs.length - 1];
-  // Of a run that goes on, the finer points may be older.
+  // While a run trains, the finer points may be older.
   if (last < whole[axis][whole[axis].length - 1] && last < x1) return whole;
   const from = Math.max(0, lowerBound(xs, x0 - (x1 - x0) / 2) - 1);
   const to = Math.min(xs.length, lowerBound(xs, x1) + 2);

@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <utility>
 
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/output_file.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
 
-// For people: who has the lock.
+// The text in the lock file: who has the lock.
 std::string Holder() {
   std::array<char, 256> host = {};
   gethostname(host.data(), host.size() - 1);
@@ -43,13 +43,13 @@ absl::StatusOr<FileLock> FileLock::Take(const std::string& path,
     const int64_t got = files.ReadAt(file, holder.data(), holder.size(), 0);
     holder.resize(got > 0 ? static_cast<size_t>(got) : 0);
     return absl::UnavailableError(absl::StrCat(
-        path, ": another process has it",
+        path, ": another process has the lock",
         holder.empty() ? "" : absl::StrCat(": ", QuotedName(holder))));
   }
   if (taken < 0) {
     return FileError(taken, absl::StrCat(path, ": cannot be locked"));
   }
-  // Best effort: the lock holds without the text.
+  // Errors are ignored: the lock works without the text.
   const std::string holder = Holder();
   if (files.Truncate(file, 0) == 0) {
     files.Write(file, holder.data(), holder.size());

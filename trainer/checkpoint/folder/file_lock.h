@@ -1,5 +1,5 @@
-// FileLock keeps a second process out, for as long as it lives. The system
-// takes it back when the process ends, in whatever way. Free of libtorch.
+// FileLock keeps other processes out while it lives. The kernel releases it
+// when the process ends, however that happens. Free of libtorch.
 //
 //   absl::StatusOr<FileLock> lock = FileLock::Take("run/LOCK");
 //   if (!lock.ok()) return lock.status();  // Unavailable, and who has it
@@ -18,6 +18,8 @@ namespace trainyard {
 
 class FileLock {
  public:
+  // Creates the file if it does not exist. Returns Unavailable, naming the
+  // process, if another process has the lock.
   static absl::StatusOr<FileLock> Take(const std::string& path,
                                        FileSystem& files = RealFileSystem());
 

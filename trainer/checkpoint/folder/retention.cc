@@ -9,14 +9,15 @@
 namespace trainyard {
 namespace {
 
-void Require(bool fits, const char* field, int64_t value) {
-  if (fits) return;
+void RequireAtLeast(int64_t least, const char* field, int64_t value) {
+  if (value >= least) return;
   throw std::invalid_argument(std::string("RetentionOptions: ") + field +
-                              " is " + std::to_string(value));
+                              " is " + std::to_string(value) +
+                              "; it must be at least " + std::to_string(least));
 }
 
-// Those with the best metric, by their place in time. Of equal ones the later
-// is the better.
+// The sequence numbers of the checkpoints with the best metric. Among equal
+// metrics the later checkpoint wins.
 std::set<int64_t> BestOf(const std::vector<StepInfo>& steps,
                          const RetentionOptions& options) {
   std::vector<std::pair<double, int64_t>> ranked;
@@ -39,30 +40,30 @@ std::set<int64_t> BestOf(const std::vector<StepInfo>& steps,
 }  // namespace
 
 void CheckRetention(const RetentionOptions& options) {
-  Require(options.last >= 0, "last", options.last);
-  Require(options.best >= 0, "best", options.best);
-  Require(options.every >= 0, "every", options.every);
+  RequireAtLeast(1, "last", options.last.value_or(1));
+  RequireAtLeast(0, "best", options.best);
+  RequireAtLeast(1, "every", options.every.value_or(1));
   if (options.best > 0 && options.metric.empty()) {
     throw std::invalid_argument("RetentionOptions: best is " +
                                 std::to_string(options.best) +
-                                ", and metric does not say by what");
+                                ", but metric is not set");
   }
 }
 
 std::vector<StepInfo> StepsToRemove(std::vector<StepInfo> steps,
                                     const RetentionOptions& options) {
-  if (options.last == 0) return {};
+  if (!options.last) return {};
   std::sort(steps.begin(), steps.end(),
             [](const StepInfo& a, const StepInfo& b) {
               return a.sequence < b.sequence;
             });
   const std::set<int64_t> best = BestOf(steps, options);
-  const size_t last = static_cast<size_t>(options.last);
+  const size_t last = static_cast<size_t>(*options.last);
   if (steps.size() <= last) return {};
-  steps.resize(steps.size() - last);  // the last ones stay
+  steps.resize(steps.size() - last);  // the last ones are kept
   std::erase_if(steps, [&](const StepInfo& step) {
     return best.contains(step.sequence) ||
-           (options.every > 0 && step.step % options.every == 0);
+           (options.every && step.step % *options.every == 0);
   });
   return steps;
 }

@@ -8,6 +8,8 @@
 #include <limits>
 #include <random>
 
+#include "tools/testing/error_of.h"
+
 namespace trainyard {
 namespace {
 
@@ -32,14 +34,14 @@ std::vector<StepInfo> Steps(const std::vector<double>& losses) {
   return steps;
 }
 
-TEST(RetentionTest, TheLastTheBestAndEveryNthStay) {
+TEST(RetentionTest, KeepsTheLastTheBestAndEveryNth) {
   const auto steps = Steps({5, 1, 4, 1, 3, 9, 8});
   EXPECT_THAT(Removed(steps, {.last = 3}), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(Removed(steps, {.last = 0}), ElementsAre());
+  EXPECT_THAT(Removed(steps, {.last = std::nullopt}), ElementsAre());
   EXPECT_THAT(Removed(steps, {.last = 9}), ElementsAre());
   EXPECT_THAT(Removed(steps, {.last = 1, .best = 1, .metric = "loss"}),
               ElementsAre(1, 2, 3, 5, 6))
-      << "of equal ones the later";
+      << "the later of two equal ones";
   EXPECT_THAT(
       Removed(
           steps,
@@ -48,7 +50,7 @@ TEST(RetentionTest, TheLastTheBestAndEveryNthStay) {
   EXPECT_THAT(Removed(steps, {.last = 1, .every = 3}), ElementsAre(1, 2, 4, 5));
 }
 
-TEST(RetentionTest, WhatIsNoNumberIsNeverTheBest) {
+TEST(RetentionTest, NanIsNeverTheBest) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(Removed(Steps({nan, 2, nan, 7}),
                       {.last = 1, .best = 1, .metric = "loss"}),
@@ -58,17 +60,24 @@ TEST(RetentionTest, WhatIsNoNumberIsNeverTheBest) {
       ElementsAre(1, 2));
 }
 
-TEST(RetentionTest, OptionsThatCannotBeAreRefused) {
-  EXPECT_THROW(CheckRetention({.last = -1}), std::invalid_argument);
-  EXPECT_THROW(CheckRetention({.best = -1}), std::invalid_argument);
-  EXPECT_THROW(CheckRetention({.best = 1}), std::invalid_argument);
-  EXPECT_THROW(CheckRetention({.every = -1}), std::invalid_argument);
+TEST(RetentionTest, RejectsInconsistentOptions) {
+  const auto error = [](const RetentionOptions& options) {
+    return ErrorOf<std::invalid_argument>([&] { CheckRetention(options); });
+  };
+  EXPECT_EQ(error({.last = 0}),
+            "RetentionOptions: last is 0; it must be at least 1");
+  EXPECT_EQ(error({.best = -1}),
+            "RetentionOptions: best is -1; it must be at least 0");
+  EXPECT_EQ(error({.best = 1}),
+            "RetentionOptions: best is 1, but metric is not set");
+  EXPECT_EQ(error({.every = 0}),
+            "RetentionOptions: every is 0; it must be at least 1");
   EXPECT_NO_THROW(CheckRetention({.best = 1, .metric = "loss"}));
 }
 
-// Runs that go back to lower steps, with clocks that are set back, options that
-// change between runs, and crashes between a save and its removals.
-TEST(RetentionTest, TheNewestAndTheBestOutliveAnySequence) {
+// Runs that return to lower steps, clocks that go back, options that change
+// between runs, and crashes between a save and the deletions after it.
+TEST(RetentionTest, TheNewestAndTheBestSurviveAnyHistory) {
   std::mt19937_64 random(1);
   for (int sequence = 0; sequence < 10'000; ++sequence) {
     std::vector<StepInfo> kept;
@@ -76,10 +85,15 @@ TEST(RetentionTest, TheNewestAndTheBestOutliveAnySequence) {
     for (int64_t save = 1; save <= 12; ++save) {
       step = random() % 5 == 0 ? static_cast<int64_t>(random() % 20) : step + 1;
       const RetentionOptions options{
-          .last = static_cast<int>(random() % 4),
+          .last = random() % 4 == 0
+                      ? std::nullopt
+                      : std::optional<int>(1 + static_cast<int>(random() % 3)),
           .best = static_cast<int>(random() % 2),
           .metric = "loss",
-          .every = static_cast<int64_t>(random() % 4)};
+          .every = random() % 4 == 0
+                       ? std::nullopt
+                       : std::optional<int64_t>(
+                             1 + static_cast<int64_t>(random() % 3))};
       std::erase_if(kept, [step](const StepInfo& info) {
         return info.step == step;  // replaced
       });
@@ -99,7 +113,7 @@ TEST(RetentionTest, TheNewestAndTheBestOutliveAnySequence) {
           best = loss->second;
         }
       }
-      if (random() % 4 == 0) continue;  // ended before anything was removed
+      if (random() % 4 == 0) continue;  // crashed before the deletions
       std::vector<StepInfo> shuffled = kept;
       std::shuffle(shuffled.begin(), shuffled.end(), random);
       for (const StepInfo& gone : StepsToRemove(shuffled, options)) {

@@ -38,7 +38,7 @@ StepInfo InfoOf(const std::string& path, const pb::Manifest& manifest) {
 RunFolder::RunFolder(std::string directory, FileSystem& files)
     : directory_(std::move(directory)), files_(&files) {}
 
-// Whose the folder is explains most refusals.
+// Adds the owner and the mode of the folder to a permission error.
 absl::Status RunFolder::Explained(const absl::Status& status) const {
   FileInfo info;
   if (!absl::IsPermissionDenied(status) || files_->Stat(directory_, info) < 0) {
@@ -63,7 +63,7 @@ absl::Status RunFolder::MakeFolders() {
     if (files_->Stat(path, info) == 0) continue;
     const int made = files_->MakeFolder(path);
     if (made == -EEXIST) continue;
-    if (made < 0) return Error(made, path, "the folder cannot be made");
+    if (made < 0) return Error(made, path, "the folder cannot be created");
     const size_t slash = path.rfind('/');
     const absl::Status synced = SyncFolder(
         slash == std::string::npos ? "." : path.substr(0, slash + 1), *files_);
@@ -75,7 +75,8 @@ absl::Status RunFolder::MakeFolders() {
 absl::StatusOr<RunFolder> RunFolder::Open(const std::string& directory,
                                           Access access, FileSystem& files) {
   if (directory.empty()) {
-    return absl::InvalidArgumentError("the folder of checkpoints has no name");
+    return absl::InvalidArgumentError(
+        "the checkpoint folder has an empty path");
   }
   RunFolder run(directory, files);
   if (access == Access::kRead) return run;
@@ -94,7 +95,7 @@ absl::StatusOr<RunFolder> RunFolder::Open(const std::string& directory,
   return run;
 }
 
-// What cannot be removed stays: it is in nobody's way.
+// Errors are ignored: leftovers do no harm.
 void RunFolder::Sweep() {
   std::vector<std::string> names;
   if (files_->List(directory_, names) < 0) return;
@@ -105,8 +106,8 @@ void RunFolder::Sweep() {
     if (files_->Stat(path, info) < 0 || info.kind != Kind::kFolder) continue;
     bool dead = IsTrashName(name);
     if (const auto writer = WriterOfName(name)) {
-      // Nothing of this process is half done yet: one of its number was
-      // another.
+      // This process has not written yet, so a folder with its pid is from an
+      // earlier process.
       dead = HasEnded(*writer, self) ||
              (writer->host == self.host && writer->pid == self.pid) ||
              std::time(nullptr) - info.modified > kOldSeconds;
@@ -149,7 +150,8 @@ absl::StatusOr<RunFolder::Listing> RunFolder::List() {
 absl::StatusOr<std::string> RunFolder::Begin(int64_t step, uint64_t bytes) {
   uint64_t free = 0;
   const int known = files_->FreeBytes(directory_, free);
-  if (known < 0) return Error(known, directory_, "cannot be looked at");
+  if (known < 0)
+    return Error(known, directory_, "cannot tell how much space is free");
   if (free < bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         directory_, ": the disk is full: the checkpoint of step ", step,
@@ -158,7 +160,7 @@ absl::StatusOr<std::string> RunFolder::Begin(int64_t step, uint64_t bytes) {
   std::string path = absl::StrCat(
       directory_, "/", TemporaryName(step, ThisWriter(), HexOf(NewUuid())));
   const int made = files_->MakeFolder(path);
-  if (made < 0) return Error(made, path, "the folder cannot be made");
+  if (made < 0) return Error(made, path, "the folder cannot be created");
   files_->KillPoint("save.folder_made");
   return path;
 }
@@ -172,12 +174,12 @@ absl::Status RunFolder::Commit(const std::string& temporary, int64_t step) {
   const bool was_sound =
       replaced && StepReader::Open(path, *files_).status().ok();
   if (replaced) renamed = files_->Exchange(temporary, path);
-  if (renamed < 0) return Error(renamed, path, "cannot be given its name");
+  if (renamed < 0) return Error(renamed, path, "cannot be renamed to");
   files_->KillPoint("commit.renamed");
   const absl::Status synced = SyncFolder(directory_, *files_);
   if (!synced.ok()) return synced;
   files_->KillPoint("commit.durable");
-  // The new one is there: what becomes of the old one fails nothing.
+  // The new checkpoint is durable. Errors about the old one are ignored.
   if (replaced && was_sound) (void)Remove(temporary);
   if (replaced && !was_sound) (void)Quarantine(temporary);
   return absl::OkStatus();
@@ -194,7 +196,8 @@ absl::Status RunFolder::Remove(const std::string& path) {
   const int renamed = files_->RenameNew(path, trash);
   if (renamed < 0) return Error(renamed, path, "cannot be removed");
   files_->KillPoint("remove.renamed");
-  // Before any of its files goes: after a power cut it is whole or no step.
+  // Before any file is deleted: after a power cut the checkpoint is complete or
+  // no longer listed.
   const absl::Status synced = SyncFolder(directory_, *files_);
   if (!synced.ok()) return synced;
   return RemoveFlat(trash);
@@ -206,18 +209,19 @@ absl::StatusOr<std::string> RunFolder::Quarantine(const std::string& path) {
   const std::string folder = absl::StrCat(directory_, "/quarantine");
   const int made = files_->MakeFolder(folder);
   if (made < 0 && made != -EEXIST) {
-    return Error(made, folder, "the folder cannot be made");
+    return Error(made, folder, "the folder cannot be created");
   }
   std::string to = absl::StrCat(folder, "/", name, ".", HexOf(NewUuid()));
   const int renamed = files_->RenameNew(path, to);
-  if (renamed < 0) return Error(renamed, path, "cannot be put away");
+  if (renamed < 0)
+    return Error(renamed, path, "cannot be moved to quarantine/");
   const absl::Status synced = SyncFolder(directory_, *files_);
   if (!synced.ok()) return synced;
   return to;
 }
 
-// Our folders have no folders in them: one that has is not wholly ours, and
-// what is not stays.
+// Deletes a folder of files. Checkpoints contain no folders: one that does was
+// changed by somebody else, and is kept.
 absl::Status RunFolder::RemoveFlat(const std::string& path) {
   FileInfo info;
   std::vector<std::string> names;

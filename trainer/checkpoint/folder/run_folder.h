@@ -1,11 +1,11 @@
-// RunFolder is the folder that a run's checkpoints are in: who may write to it,
-// what is in it, and how a checkpoint appears and goes as a whole. Free of
-// libtorch.
+// RunFolder is the folder with the checkpoints of a run. It lists them, and
+// lets a checkpoint appear and disappear as a whole. Only one process may write
+// to it. Free of libtorch.
 //
 //   absl::StatusOr<RunFolder> run = RunFolder::Open("run", Access::kWrite);
-//   if (!run.ok()) return run.status();  // "run: process 4711 … writes to it"
+//   if (!run.ok()) return run.status();
 //   absl::StatusOr<std::string> folder = run->Begin(7, bytes);
-//   // … write files and, last, the manifest into *folder …
+//   …  // write the files, and the manifest last, into *folder
 //   absl::Status done = run->Commit(*folder, 7);  // run/step-0000000007
 //
 // Thread-compatible.
@@ -31,36 +31,39 @@ enum class Access { kRead, kWrite };
 class RunFolder {
  public:
   struct Listing {
-    // Those with a sound manifest and files of the right size, in the order in
-    // which they were saved.
+    // The checkpoints with a valid manifest and files of the right size, in the
+    // order in which they were saved.
     std::vector<StepInfo> steps;
-    // The others, and why.
+    // The damaged ones by path, and what is wrong with them.
     std::map<std::string, absl::Status> bad;
   };
 
-  // For writing: makes the folder, takes its lock, and removes what writers
-  // that have ended left half done.
+  // For writing: creates the folder, takes its lock, and deletes what crashed
+  // writers left behind. Returns Unavailable, naming the process, if another
+  // one has the lock.
   static absl::StatusOr<RunFolder> Open(const std::string& directory,
                                         Access access,
                                         FileSystem& files = RealFileSystem());
 
   const std::string& directory() const { return directory_; }
 
-  // A folder that is not there has no checkpoints.
+  // Lists the checkpoints. A folder that does not exist has none.
   absl::StatusOr<Listing> List();
 
-  // A new folder for the files of a step. ResourceExhausted if the disk has
-  // less than `bytes` left.
+  // Creates a temporary folder for the files of a step and returns its path.
+  // Returns ResourceExhausted if less than `bytes` are free on the disk.
   absl::StatusOr<std::string> Begin(int64_t step, uint64_t bytes);
-  // Makes it the step's; durable when it returns. What was there goes: to
-  // quarantine/ unless it was a checkpoint.
+  // Atomically publishes the temporary folder as the checkpoint of the step; it
+  // is durable if OK is returned. An earlier checkpoint of the step is deleted;
+  // anything else under that name is moved to quarantine/.
   absl::Status Commit(const std::string& temporary, int64_t step);
-  // Removes it, as far as that can be done.
+  // Deletes the temporary folder. Errors are ignored.
   void Abandon(const std::string& temporary);
 
-  // From one moment to the next it is no checkpoint any more.
+  // Atomically unpublishes the checkpoint (by a rename), then deletes its
+  // files.
   absl::Status Remove(const std::string& path);
-  // Moves it to quarantine/ and returns where it is.
+  // Moves the checkpoint to quarantine/ and returns its new path.
   absl::StatusOr<std::string> Quarantine(const std::string& path);
 
  private:

@@ -57,7 +57,7 @@ class RunFolderTest : public ::testing::Test {
       ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-// The number of a process that has just ended.
+// The pid of a process that has just ended.
 int64_t EndedProcess() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -65,7 +65,7 @@ int64_t EndedProcess() {
   return child;
 }
 
-TEST(StepNamesTest, ComeBack) {
+TEST(StepNamesTest, ParseInvertsFormat) {
   EXPECT_EQ(StepName(7), "step-0000000007");
   EXPECT_THAT(StepOfName(StepName(INT64_MAX)), Optional(INT64_MAX));
   for (const char* name :
@@ -86,7 +86,7 @@ TEST(StepNamesTest, ComeBack) {
   EXPECT_FALSE(HasEnded({"00000000", self.boot, 1}, self)) << "cannot tell";
 }
 
-TEST_F(RunFolderTest, SweepsWhatEndedWritersLeftAndNothingElse) {
+TEST_F(RunFolderTest, OpenDeletesLeftoversOfCrashedWritersOnly) {
   const WriterId self = ThisWriter();
   WriterId dead = self;
   dead.pid = EndedProcess();
@@ -100,7 +100,7 @@ TEST_F(RunFolderTest, SweepsWhatEndedWritersLeftAndNothingElse) {
   const std::string lives = TemporaryName(1, living, HexOf(NewUuid()));
   const std::string abroad =
       TemporaryName(1, {"00000000", self.boot, 1}, HexOf(NewUuid()));
-  // Nobody's, or somebody else's.
+  // Names that no version of the store uses.
   const std::string foreign[] = {".tmp-step-0000000001", ".tmp-mine", "notes",
                                  ".trash-"};
   Plant(lives);
@@ -134,7 +134,7 @@ TEST_F(RunFolderTest, AReaderChangesNothing) {
   EXPECT_FALSE(fs::exists(folder_ + "/missing"));
 }
 
-TEST_F(RunFolderTest, AFolderWithoutManifestIsNoCheckpointAndIsNotLost) {
+TEST_F(RunFolderTest, CommitQuarantinesAFolderWithoutManifest) {
   RunFolder run = Open();
   Plant("step-0000000004");
   const auto listing = run.List();
@@ -159,7 +159,7 @@ TEST_F(RunFolderTest, AFolderWithoutManifestIsNoCheckpointAndIsNotLost) {
   EXPECT_THAT(Names(), ElementsAre("LOCK", "quarantine", "step-0000000004"));
 }
 
-TEST_F(RunFolderTest, SaysWhoseTheFolderIs) {
+TEST_F(RunFolderTest, PermissionErrorsNameTheOwner) {
   class Denied final : public FileSystemWrapper {
    public:
     using FileSystemWrapper::FileSystemWrapper;
@@ -175,7 +175,7 @@ TEST_F(RunFolderTest, SaysWhoseTheFolderIs) {
                         std::to_string(geteuid()) + ", with mode 755"));
 }
 
-TEST_F(RunFolderTest, AFileInTheWayIsAnError) {
+TEST_F(RunFolderTest, AFileInPlaceOfTheFolderIsAnError) {
   std::ofstream(folder_ + "/file") << "x";
   const absl::Status status =
       RunFolder::Open(folder_ + "/file/run", Access::kWrite).status();

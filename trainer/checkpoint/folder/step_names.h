@@ -1,5 +1,5 @@
-// The names of things in a run's folder, and who is writing what. Free of
-// libtorch.
+// The names in a run's folder, and which process writes to a temporary folder.
+// Free of libtorch.
 //
 //   StepName(12000);                         // "step-0000012000"
 //   TemporaryName(12000, ThisWriter(), id);  // ".tmp-step-0000012000.…"
@@ -15,9 +15,9 @@
 
 namespace trainyard {
 
-// A process, as far as another one can tell whether it still runs.
+// Identifies a process so that another process can tell whether it still runs.
 struct WriterId {
-  // Eight hexadecimal digits each, of the machine's name and of its last start.
+  // Eight hexadecimal digits each: hashes of the host name and of the boot id.
   std::string host;
   std::string boot;
   int64_t pid = 0;
@@ -25,23 +25,24 @@ struct WriterId {
 
 WriterId ThisWriter();
 
-// Whether the writer has certainly ended. Not for one on another machine.
+// Returns true if the writer has certainly ended. False for a process on
+// another machine.
 bool HasEnded(const WriterId& writer, const WriterId& self);
 
 // REQUIRES: step >= 0.
 std::string StepName(int64_t step);
-// Nothing if the name is none that StepName gives.
+// The inverse of StepName. Empty for any other name.
 std::optional<int64_t> StepOfName(std::string_view name);
 
 std::string TemporaryName(int64_t step, const WriterId& writer,
                           std::string_view unique);
-// Nothing if the name is none that TemporaryName gives.
+// The writer in a name that TemporaryName returned. Empty for any other name.
 std::optional<WriterId> WriterOfName(std::string_view name);
 
 std::string TrashName(std::string_view unique);
 bool IsTrashName(std::string_view name);
 
-// 16 random bytes.
+// Returns 16 random bytes.
 std::string NewUuid();
 
 }  // namespace trainyard

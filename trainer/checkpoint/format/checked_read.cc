@@ -11,11 +11,11 @@
 namespace trainyard {
 namespace {
 
-// What has just been read is still in the cache when its checksum is taken.
+// Small enough to be in the cache still when its checksum is computed.
 constexpr uint64_t kPiece = uint64_t{256} << 10;
-// What one thread takes at a time.
+// The bytes that a thread reads at a time.
 constexpr uint64_t kShare = uint64_t{4} << 20;
-// Threads take longer to start than less takes to read.
+// Reading less takes less time than starting threads.
 constexpr uint64_t kWorthThreads = uint64_t{16} << 20;
 constexpr unsigned kMostThreads = 4;
 
@@ -33,7 +33,7 @@ absl::Status ReadOne(const InputFile& file, CheckedPart& part) {
   return absl::OkStatus();
 }
 
-// Each part in shares that follow each other.
+// Splits each part into consecutive shares.
 std::vector<CheckedPart> SharesOf(const std::vector<CheckedPart>& parts) {
   std::vector<CheckedPart> shares;
   for (const CheckedPart& part : parts) {

@@ -12,7 +12,7 @@ namespace {
 
 class CheckedReadTest : public ::testing::TestWithParam<size_t> {};
 
-TEST_P(CheckedReadTest, GivesBytesAndChecksums) {
+TEST_P(CheckedReadTest, ReadsBytesAndComputesChecksums) {
   std::string bytes(GetParam(), '\0');
   std::mt19937_64 random(1);
   for (size_t at = 0; at < bytes.size(); at += 100) {
@@ -22,7 +22,7 @@ TEST_P(CheckedReadTest, GivesBytesAndChecksums) {
   files.Put("/file", bytes);
   const auto file = InputFile::Open("/file", files);
   ASSERT_TRUE(file.ok()) << file.status();
-  // The middle into memory, the ends only for their checksums; one is empty.
+  // Reads the middle; only checks the ends, one of which is empty.
   const size_t cuts[] = {0, 7, 7, bytes.size() - 3, bytes.size()};
   std::string middle(bytes.size(), 'x');
   std::vector<CheckedPart> parts;
@@ -37,7 +37,7 @@ TEST_P(CheckedReadTest, GivesBytesAndChecksums) {
   }
   EXPECT_EQ(middle.substr(0, bytes.size() - 10),
             bytes.substr(7, bytes.size() - 10));
-  // A file that is shorter than it was.
+  // The file was truncated meanwhile.
   parts[3].size = 4;
   EXPECT_TRUE(absl::IsDataLoss(ReadChecked(*file, parts)));
 }

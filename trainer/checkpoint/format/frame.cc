@@ -46,16 +46,17 @@ absl::StatusOr<std::string_view> Unframed(std::string_view magic,
                      file.size() < kAround ? "few" : "many"));
   }
   if (file.substr(0, magic.size()) != magic) {
-    return absl::DataLossError("does not begin as a file of its kind");
+    return absl::DataLossError(
+        "does not begin with the magic bytes of its kind");
   }
   const uint64_t length = Uint32At(file, magic.size());
   if (length != file.size() - kAround) {
     return absl::DataLossError(absl::StrCat(
-        "has ", file.size(), " bytes and should have ", length + kAround));
+        "has ", file.size(), " bytes; it must have ", length + kAround));
   }
   const size_t end = kBefore + length;
   if (Masked(Crc32c(file.data(), end)) != Uint32At(file, end)) {
-    return absl::DataLossError("is damaged: its checksum is another");
+    return absl::DataLossError("is damaged: its checksum does not match");
   }
   return file.substr(kBefore, length);
 }

@@ -7,7 +7,7 @@
 
 #include "trainer/checkpoint/format/frame.h"
 #include "trainer/checkpoint/format/wire_count.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/io/utf8.h"
 
 namespace trainyard {
@@ -15,11 +15,11 @@ namespace {
 
 constexpr size_t kUuidBytes = 16;
 constexpr size_t kMaxFileName = 255;
-// Of a manifest, and of a file in it: the fields that repeat.
+// The numbers of the repeated fields of a manifest and of a file in it.
 constexpr int kFilesField = 12;
 constexpr int kTensorsField = 7;
 constexpr int kMaxWorld = 1'000'000;
-// Enough for the most files and tensors, each with all its fields.
+// Enough for the maximum of files and tensors with all their fields.
 constexpr int64_t kMaxFields = 6'000'000;
 
 template <class... Parts>
@@ -47,7 +47,8 @@ absl::Status CheckTensors(const pb::FileEntry& file) {
   uint64_t end = 0;
   for (const pb::TensorEntry& tensor : file.tensors()) {
     const std::string& name = tensor.name();
-    if (name.size() > kMaxTensorName) return Bad("has a long tensor name", in);
+    if (name.size() > kMaxTensorName)
+      return Bad("has a tensor name that is too long", in);
     if (ValidUtf8Prefix(name) != name.size()) {
       return Bad("has a tensor name that is not UTF-8", in);
     }
@@ -57,11 +58,12 @@ absl::Status CheckTensors(const pb::FileEntry& file) {
     if (tensor.offset() > file.size() ||
         tensor.size() > file.size() - tensor.offset() ||
         (end != 0 && tensor.offset() != end)) {
-      return Bad("misplaces tensor ", QuotedName(name), in);
+      return Bad("has a wrong position of tensor ", QuotedName(name), in);
     }
     end = tensor.offset() + tensor.size();
   }
-  if (end != 0 && end != file.size()) return Bad("has bytes without owner", in);
+  if (end != 0 && end != file.size())
+    return Bad("has bytes that belong to no tensor", in);
   return absl::OkStatus();
 }
 
@@ -75,7 +77,7 @@ absl::Status CheckFiles(const pb::Manifest& manifest) {
       return Bad("has the file ", QuotedName(file.name()), " twice");
     }
     if (file.rank() >= manifest.world_size()) {
-      return Bad("has a file of process ", file.rank(), " of ",
+      return Bad("has a file of rank ", file.rank(), " of ",
                  manifest.world_size());
     }
     if (file.kind() != pb::FileEntry::TENSORS && file.tensors_size() > 0) {
@@ -98,14 +100,14 @@ absl::Status Check(const pb::Manifest& manifest) {
   if (!version.ok()) return version;
   if (manifest.run_uuid().size() != kUuidBytes ||
       manifest.save_uuid().size() != kUuidBytes) {
-    return Bad("does not say which run and save it is of");
+    return Bad("has no valid run_uuid or save_uuid");
   }
   if (manifest.world_size() < 1 || manifest.world_size() > kMaxWorld) {
-    return Bad("is of ", manifest.world_size(), " processes");
+    return Bad("has world_size ", manifest.world_size());
   }
   if (manifest.step() > INT64_MAX || manifest.epoch() > INT64_MAX ||
       manifest.samples() > INT64_MAX || manifest.sequence() > INT64_MAX) {
-    return Bad("counts too far");
+    return Bad("has a counter that is too large");
   }
   return CheckFiles(manifest);
 }

@@ -29,7 +29,7 @@ pb::Manifest Sample() {
   return manifest;
 }
 
-TEST(ManifestTest, ComesBack) {
+TEST(ManifestTest, ParseInvertsFormat) {
   const auto file = FormatManifest(Sample());
   ASSERT_TRUE(file.ok()) << file.status();
   const auto read = ParseManifest(*file);
@@ -37,10 +37,10 @@ TEST(ManifestTest, ComesBack) {
   EXPECT_EQ(read->DebugString(), Sample().DebugString());
 }
 
-TEST(ManifestTest, ANewerFormatIsRefusedByNameAndOneThatFitsIsRead) {
+TEST(ManifestTest, RejectsANewerFormatUnlessItIsCompatible) {
   pb::Manifest manifest = Sample();
   manifest.set_format_version(3);
-  // What a later program adds is passed over.
+  // Fields that a later version adds are ignored.
   manifest.GetReflection()->MutableUnknownFields(&manifest)->AddVarint(99, 1);
   EXPECT_TRUE(
       ParseManifest(Framed(kManifestMagic, manifest.SerializeAsString())).ok());
@@ -62,7 +62,7 @@ struct Case {
 
 class ManifestCaseTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(ManifestCaseTest, IsRefused) {
+TEST_P(ManifestCaseTest, IsRejected) {
   pb::Manifest manifest = Sample();
   GetParam().change(manifest);
   const absl::Status read =
@@ -79,16 +79,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NoVersion", [](pb::Manifest& m) { m.clear_format_version(); },
              "no version"},
         Case{"ShortUuid", [](pb::Manifest& m) { m.set_save_uuid("x"); },
-             "which run and save"},
-        Case{"NoProcesses", [](pb::Manifest& m) { m.set_world_size(0); },
-             "of 0 processes"},
+             "no valid run_uuid or save_uuid"},
+        Case{"NoRanks", [](pb::Manifest& m) { m.set_world_size(0); },
+             "has world_size 0"},
         Case{"NegativeStep", [](pb::Manifest& m) { m.set_step(~uint64_t{0}); },
-             "counts too far"},
+             "has a counter that is too large"},
         Case{"FileTwice", [](pb::Manifest& m) { *m.add_files() = m.files(1); },
              "\"state-r00000.pb\" twice"},
         Case{"ForeignRank",
              [](pb::Manifest& m) { m.mutable_files(0)->set_rank(2); },
-             "process 2 of 2"},
+             "rank 2 of 2"},
         Case{"TensorTwice",
              [](pb::Manifest& m) {
                m.mutable_files(0)->mutable_tensors(1)->set_name("a");
@@ -99,15 +99,15 @@ INSTANTIATE_TEST_SUITE_P(
                m.mutable_files(0)->mutable_tensors(0)->set_size(~uint64_t{0} -
                                                                 8);
              },
-             "misplaces tensor \"a\""},
+             "has a wrong position of tensor \"a\""},
         Case{"Hole",
              [](pb::Manifest& m) {
                m.mutable_files(0)->mutable_tensors(0)->set_size(7);
              },
-             "misplaces tensor \"b\""},
-        Case{"BytesWithoutOwner",
+             "has a wrong position of tensor \"b\""},
+        Case{"BytesOfNoTensor",
              [](pb::Manifest& m) { m.mutable_files(0)->set_size(25); },
-             "without owner"},
+             "belong to no tensor"},
         Case{"TensorsInState",
              [](pb::Manifest& m) { m.mutable_files(1)->add_tensors(); },
              "has tensors in"},
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
              ""}),
     [](const auto& test) { return test.param.name; });
 
-TEST(ManifestTest, FileNamesStayInTheFolder) {
+TEST(ManifestTest, FileNamesCannotReferToAnotherFolder) {
   for (const char* name :
        {"manifest.pb", "", ".", "..", "../x", "a/b", "/etc/passwd", ".hidden",
         "-x", "a b", "a\nb", "a\\b", "\xC3\xA4", "a\x1b[2J"}) {
@@ -131,7 +131,7 @@ TEST(ManifestTest, FileNamesStayInTheFolder) {
   EXPECT_TRUE(IsFileName("a..b"));
 }
 
-TEST(ManifestTest, ManyEmptyEntriesAreRefusedBeforeTheyTakeMemory) {
+TEST(ManifestTest, RejectsManyEmptyEntriesBeforeTheyNeedMemory) {
   std::string message;
   // Field 12, of length 0.
   for (int i = 0; i <= kMaxCheckpointFiles; ++i)

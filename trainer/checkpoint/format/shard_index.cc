@@ -14,7 +14,8 @@
 namespace trainyard {
 namespace {
 
-// False, with the reader's error set, unless it is a map of names to names.
+// Reads a map of names to names. Returns false and sets the reader's error
+// otherwise.
 bool ReadWeightMap(JsonReader& json, ShardIndex& index) {
   std::string name;
   std::string file;
@@ -31,7 +32,7 @@ bool ReadWeightMap(JsonReader& json, ShardIndex& index) {
   return json.ok();
 }
 
-// total_size is a number, of which some writers make a fraction: 1e3, 48.0.
+// total_size is a number that some writers format as a double: 1e3, 48.0.
 bool ReadMetadata(JsonReader& json, ShardIndex& index) {
   std::string key;
   if (!json.BeginObject()) return false;
@@ -102,7 +103,7 @@ absl::StatusOr<ShardIndex> ParseShardIndex(std::string_view text) {
 std::vector<int> SplitBySize(const std::vector<uint64_t>& sizes, int count) {
   std::vector<size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  // The largest first, each to whom has least.
+  // The largest tensor first, each to the smallest shard.
   std::stable_sort(order.begin(), order.end(), [&sizes](size_t a, size_t b) {
     return sizes[a] > sizes[b];
   });
@@ -110,7 +111,8 @@ std::vector<int> SplitBySize(const std::vector<uint64_t>& sizes, int count) {
   std::vector<int> shard(sizes.size(), 0);
   for (const size_t tensor : order) {
     const auto least = std::min_element(load.begin(), load.end());
-    // One byte more, so that empty tensors are spread too and no file is empty.
+    // Plus one byte, so that empty tensors are spread too and no shard is
+    // empty.
     *least += sizes[tensor] + 1;
     shard[tensor] = static_cast<int>(least - load.begin());
   }

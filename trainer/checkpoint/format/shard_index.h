@@ -1,8 +1,11 @@
-// The index of weights that are spread over several files, as Hugging Face's
-// libraries write and read it: model.safetensors.index.json. Free of libtorch.
+// The index of tensors that are split over several files, in the format of
+// Hugging Face's libraries: model.safetensors.index.json. Free of libtorch.
 //
 //   {"metadata": {"total_size": 48},
 //    "weight_map": {"a.weight": "model-00001-of-00002.safetensors", …}}
+//
+//   absl::StatusOr<ShardIndex> index = ParseShardIndex(json);
+//   const std::string file = index->weight_map.at("a.weight");
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FORMAT_SHARD_INDEX_H_
@@ -19,26 +22,26 @@
 namespace trainyard {
 
 struct ShardIndex {
-  // Bytes of all tensors. Readers do not need it.
+  // Bytes of all tensors. Not needed for reading.
   uint64_t total_size = 0;
-  // Which file a tensor is in.
+  // The file of each tensor.
   std::map<std::string, std::string> weight_map;
 };
 
-// "model.safetensors", or "model-00001-of-00002.safetensors" for the first
-// (index 0) of two.
+// Returns "model.safetensors", or "model-00001-of-00002.safetensors" for the
+// first (index 0) of two shards.
 std::string ShardName(std::string_view group, int index, int count);
-// "model.safetensors.index.json".
+// Returns "model.safetensors.index.json".
 std::string ShardIndexName(std::string_view group);
 
 std::string FormatShardIndex(const ShardIndex& index);
 
-// DataLoss, with the reason, for what is no index: a tensor twice, a file name
-// that could lead out of the folder.
+// Returns DataLoss, with the reason, for an invalid index, e.g. one with a
+// tensor twice or with a file name that refers to another folder.
 absl::StatusOr<ShardIndex> ParseShardIndex(std::string_view json);
 
-// Which of `count` shards each tensor belongs to, so that all are of about one
-// size. Sizes are in the order of the tensors; the same for every caller.
+// Assigns each tensor to one of `count` shards of about the same size. `sizes`
+// are the bytes of the tensors. The result depends on the arguments only.
 std::vector<int> SplitBySize(const std::vector<uint64_t>& sizes, int count);
 
 }  // namespace trainyard

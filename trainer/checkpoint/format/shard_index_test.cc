@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(ShardIndexTest, ComesBack) {
+TEST(ShardIndexTest, ParseInvertsFormat) {
   ShardIndex index{.total_size = 48};
   index.weight_map = {{"a", ShardName("model", 0, 2)},
                       {"\"\xC3\xA4\"", ShardName("model", 1, 2)}};
@@ -22,7 +22,7 @@ TEST(ShardIndexTest, ComesBack) {
   EXPECT_EQ(ShardIndexName("model"), "model.safetensors.index.json");
 }
 
-TEST(ShardIndexTest, ReadsWhatOthersWrite) {
+TEST(ShardIndexTest, ReadsIndexesOfOtherWriters) {
   const auto read = ParseShardIndex(
       R"({"metadata": {"total_size": 1.5e1, "total_parameters": 3},
           "more": [1], "weight_map": {"a": "x.safetensors"}})");
@@ -31,7 +31,7 @@ TEST(ShardIndexTest, ReadsWhatOthersWrite) {
   EXPECT_EQ(read->weight_map.at("a"), "x.safetensors");
 }
 
-TEST(ShardIndexTest, RefusesWhatIsNoIndex) {
+TEST(ShardIndexTest, RejectsInvalidIndexes) {
   for (const auto& [json, message] :
        std::vector<std::pair<const char*, const char*>>{
            {"{}", "no weight_map"},
@@ -49,7 +49,7 @@ TEST(ShardIndexTest, RefusesWhatIsNoIndex) {
   }
 }
 
-TEST(ShardIndexTest, SharesAreOfOneSizeAndNoneIsEmpty) {
+TEST(ShardIndexTest, ShardsHaveSimilarSizesAndNoneIsEmpty) {
   EXPECT_THAT(SplitBySize({5, 1, 4, 3, 3}, 2), ElementsAre(0, 1, 1, 1, 0));
   EXPECT_THAT(SplitBySize({0, 0, 0}, 3), ElementsAre(0, 1, 2));
   EXPECT_THAT(SplitBySize({}, 1), ElementsAre());

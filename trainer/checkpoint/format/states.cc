@@ -9,7 +9,7 @@
 #include "trainer/checkpoint/format/frame.h"
 #include "trainer/checkpoint/format/states.pb.h"
 #include "trainer/checkpoint/format/wire_count.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/io/utf8.h"
 
 namespace trainyard {
@@ -43,7 +43,7 @@ void SetValue(const StateValue& from, pb::PartValue& to) {
   }
 }
 
-// REQUIRES: a value, and no tensor.
+// REQUIRES: a value that is not a tensor.
 StateValue ValueOf(const pb::PartValue& from) {
   switch (from.value_case()) {
     case pb::PartValue::kWhole:
@@ -77,8 +77,8 @@ absl::StatusOr<std::string> FormatStates(const PartStates& parts,
   states.set_save_uuid(save_uuid);
   for (const auto& [name, state] : parts) {
     if (!IsPartName(name)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a part of a run cannot be called ", QuotedName(name)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          QuotedName(name), " is not allowed as the name of a part"));
     }
     pb::PartState& part = *states.add_parts();
     part.set_name(name);
@@ -125,7 +125,7 @@ absl::StatusOr<ParsedStates> ParseStates(std::string_view file) {
       if (!IsName(value.name())) {
         return Bad("has a value called ", QuotedName(value.name()));
       }
-      // In order, and so none twice.
+      // In name order, so there are no duplicates.
       if (&value != &part.values(0) && value.name() <= last) {
         return Bad("has ", QuotedName(value.name()), " in the wrong place");
       }

@@ -1,5 +1,6 @@
-// The states of a run's parts, to and from the bytes of a file, from a stranger
-// too. Tensors are kept elsewhere, by a name that this gives. Free of libtorch.
+// Formats and parses the states of a run's parts. The input may come from
+// anybody. Tensors are stored elsewhere, under a name that StateTensorName
+// gives. Free of libtorch.
 //
 //   absl::StatusOr<std::string> file = FormatStates(parts, save_uuid);
 //   absl::StatusOr<ParsedStates> read = ParseStates(*file);
@@ -21,31 +22,33 @@ namespace trainyard {
 
 using PartStates = std::map<std::string, State>;
 
-// A tensor that belongs into a part's state.
+// The name of a tensor among the values of a part.
 struct StateTensorName {
   std::string part;
   std::string value;
 
-  // Under which it is kept: "<part>/<value>".
+  // The name in the file of tensors: "<part>/<value>".
   std::string Path() const { return part + "/" + value; }
 };
 
 struct ParsedStates {
   std::string save_uuid;
-  // Without their tensors.
+  // Without tensors.
   PartStates parts;
   std::vector<StateTensorName> tensors;
 };
 
-// In the order of parts and values. InvalidArgument if a name is not UTF-8, a
-// part's name has a slash, or all of it is too long.
+// Returns the bytes of the file, with parts and values in name order. Returns
+// InvalidArgument if a name is not UTF-8, if the name of a part contains a
+// slash, or if the file would be too long.
 absl::StatusOr<std::string> FormatStates(const PartStates& parts,
                                          const std::string& save_uuid);
 
-// DataLoss, with the reason, for anything that FormatStates does not write.
+// Returns DataLoss, with the reason, for anything that FormatStates would not
+// write.
 absl::StatusOr<ParsedStates> ParseStates(std::string_view file);
 
-// Which values of the parts are tensors.
+// Returns the names of the values that are tensors.
 std::vector<StateTensorName> TensorsOf(const PartStates& parts);
 
 }  // namespace trainyard

@@ -26,7 +26,7 @@ PartStates Sample() {
   return {{"part", state}, {"zero", State()}};
 }
 
-TEST(StatesTest, ComeBack) {
+TEST(StatesTest, ParseInvertsFormat) {
   const auto file = FormatStates(Sample(), "save");
   ASSERT_TRUE(file.ok()) << file.status();
   const auto read = ParseStates(*file);
@@ -46,7 +46,7 @@ TEST(StatesTest, ComeBack) {
   EXPECT_FALSE(state.Has("tensor"));
 }
 
-TEST(StatesTest, NamesThatCannotBeAreRefused) {
+TEST(StatesTest, RejectsInvalidNames) {
   for (const char* name : {"", "a/b", "\xFF"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(
         FormatStates({{name, State()}}, "save").status()))
@@ -62,7 +62,7 @@ struct Case {
 
 class StatesCaseTest : public ::testing::TestWithParam<Case> {};
 
-TEST_P(StatesCaseTest, IsRefused) {
+TEST_P(StatesCaseTest, IsRejected) {
   pb::States states;
   pb::PartState& part = *states.add_parts();
   part.set_name("part");

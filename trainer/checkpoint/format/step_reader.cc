@@ -15,6 +15,7 @@
 #include "trainer/checkpoint/safetensors/safetensors_header.h"
 #include "trainer/io/crc32c.h"
 #include "trainer/io/input_file.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -24,7 +25,7 @@ absl::Status Damaged(const InputFile& file, const Parts&... parts) {
   return absl::DataLossError(absl::StrCat(file.path(), ": ", parts...));
 }
 
-// Opens it as it should be: no link, and of the size that the manifest says.
+// Opens a file of the manifest. Rejects links and files of another size.
 absl::StatusOr<InputFile> OpenFile(const std::string& folder,
                                    const pb::FileEntry& entry,
                                    FileSystem& files) {
@@ -36,7 +37,7 @@ absl::StatusOr<InputFile> OpenFile(const std::string& folder,
     return absl::DataLossError(file.status().message());
   }
   if (file.ok() && file->size() != entry.size()) {
-    return Damaged(*file, "has ", file->size(), " bytes and should have ",
+    return Damaged(*file, "has ", file->size(), " bytes; it must have ",
                    entry.size());
   }
   return file;
@@ -47,7 +48,7 @@ absl::Status CheckHeader(const InputFile& file, const pb::FileEntry& entry,
                          const std::string& save) {
   const auto uuid = header.metadata.find(kSaveUuidKey);
   if (uuid == header.metadata.end() || uuid->second != save) {
-    return Damaged(file, "is not of this save, but of another");
+    return Damaged(file, "belongs to another save");
   }
   bool same =
       header.tensors.size() == static_cast<size_t>(entry.tensors_size());
@@ -119,12 +120,12 @@ absl::Status StepReader::ReadTensors(const pb::FileEntry& entry,
     const CheckedPart& part = parts[static_cast<size_t>(i) + 1];
     if (part.crc32c != entry.tensors(i).crc32c()) {
       return Damaged(*file, "tensor ", QuotedName(entry.tensors(i).name()),
-                     " is damaged: its checksum is another");
+                     " is damaged: its checksum does not match");
     }
     whole = Crc32cCombined(whole, part.crc32c, part.size);
   }
   if (whole != entry.crc32c()) {
-    return Damaged(*file, "its header is damaged: its checksum is another");
+    return Damaged(*file, "its header is damaged: its checksum does not match");
   }
   return absl::OkStatus();
 }
@@ -139,7 +140,7 @@ absl::StatusOr<std::string> StepReader::ReadBytes(
   const absl::Status read = ReadChecked(*file, parts);
   if (!read.ok()) return read;
   if (parts[0].crc32c != entry.crc32c()) {
-    return Damaged(*file, "is damaged: its checksum is another");
+    return Damaged(*file, "is damaged: its checksum does not match");
   }
   return bytes;
 }
@@ -161,8 +162,7 @@ absl::Status StepReader::Verify(const pb::FileEntry& file) const {
         absl::StrCat(path, ": ", states.status().message()));
   }
   if (states->save_uuid == manifest_.save_uuid()) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(path, ": is not of this save, but of another"));
+  return absl::DataLossError(absl::StrCat(path, ": belongs to another save"));
 }
 
 absl::Status StepReader::VerifyAll() const {

@@ -1,15 +1,15 @@
-// Reads a committed checkpoint's folder, checking all that can be checked:
-// names, sizes, headers against the manifest, and every byte against its
-// checksum as it is read. Free of libtorch.
+// StepReader reads the folder of a committed checkpoint. It checks names,
+// sizes, headers against the manifest, and every byte against its checksum.
+// Free of libtorch.
 //
 //   absl::StatusOr<StepReader> step = StepReader::Open("run/step-0000000007");
 //   if (!step.ok()) return step.status();
 //   for (const pb::FileEntry& file : step->manifest().files()) {
-//     absl::Status sound = step->Verify(file);
+//     absl::Status intact = step->Verify(file);
 //   }
 //
-// Any folder of any files gives a result or an error that names the file, and
-// takes no more memory than the files have bytes. Thread-safe once open.
+// A folder with any files whatsoever gives a result or an error that names the
+// file, in memory bounded by the size of the files. Thread-safe once open.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FORMAT_STEP_READER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FORMAT_STEP_READER_H_
 
@@ -27,25 +27,27 @@ namespace trainyard {
 
 class StepReader {
  public:
-  // Where a tensor's bytes shall go; nullptr if they are only to be checked.
+  // Returns the memory for the bytes of a tensor, or null to only check them.
   using RoomFor = std::function<absl::StatusOr<void*>(const SafetensorsEntry&)>;
 
-  // Reads the manifest and looks at the sizes of the files. NotFound if the
-  // folder has no manifest.
+  // Reads the manifest and checks the sizes of the files. Returns NotFound if
+  // the folder has no manifest, DataLoss if it is damaged.
   static absl::StatusOr<StepReader> Open(const std::string& folder,
                                          FileSystem& files = RealFileSystem());
 
   const std::string& folder() const { return folder_; }
   const pb::Manifest& manifest() const { return manifest_; }
 
-  // REQUIRES: the manifest's, of kind TENSORS.
+  // Reads the tensors of a file. REQUIRES: a file of the manifest, of kind
+  // TENSORS.
   absl::Status ReadTensors(const pb::FileEntry& file,
                            const RoomFor& room_for) const;
 
-  // The whole of a file of any other kind, at most kMaxFrame bytes.
+  // Returns the content of a file of another kind. Returns DataLoss if it has
+  // more than kMaxFrame bytes.
   absl::StatusOr<std::string> ReadBytes(const pb::FileEntry& file) const;
 
-  // Reads a file of any kind to its end.
+  // Checks every byte of a file of any kind.
   absl::Status Verify(const pb::FileEntry& file) const;
   absl::Status VerifyAll() const;
 

@@ -16,10 +16,10 @@
 namespace trainyard {
 namespace {
 
-// What the checksum has just read is still in the cache when it is written.
+// Small enough to be in the cache still when it is written.
 constexpr size_t kPiece = size_t{512} << 10;
 
-// Writes bytes and counts them into the checksum.
+// Writes bytes and updates the checksum.
 absl::Status Append(const void* data, uint64_t size, OutputFile& file,
                     uint32_t& crc) {
   const auto* bytes = static_cast<const char*>(data);

@@ -1,11 +1,11 @@
-// Writes the files of one checkpoint into a folder, each with its checksums,
-// and hands back what its manifest says of them. Free of libtorch.
+// StepWriter writes the files of one checkpoint into a folder and returns their
+// manifest entries, with checksums. Free of libtorch.
 //
 //   StepWriter writer("run/.tmp-step-7", save_uuid);
 //   absl::StatusOr<pb::FileEntry> file =
 //       writer.WriteTensors("model.safetensors", header, bytes_of);
 //
-// Thread-compatible; several writers may write to one folder.
+// Thread-compatible. Several writers may write to one folder.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FORMAT_STEP_WRITER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FORMAT_STEP_WRITER_H_
 
@@ -22,20 +22,22 @@
 
 namespace trainyard {
 
-// The key of a file's metadata under which it says which save it is of.
+// The metadata key under which a file of tensors has the uuid of its save.
 inline constexpr char kSaveUuidKey[] = "trainyard.save";
 
 class StepWriter {
  public:
-  // Where a tensor's bytes are; they stay there until the next call.
+  // Returns the bytes of a tensor, which must stay valid until the next call.
   using BytesOf =
       std::function<absl::StatusOr<const void*>(const SafetensorsEntry&)>;
 
   StepWriter(std::string folder, std::string save_uuid,
              FileSystem& files = RealFileSystem());
 
-  // A safetensors file of the header's tensors, which need no places yet. On
-  // the disk when it returns.
+  const std::string& save_uuid() const { return save_uuid_; }
+
+  // Writes a safetensors file with the tensors of the header; computes their
+  // offsets. Durable if OK is returned, as all methods.
   absl::StatusOr<pb::FileEntry> WriteTensors(const std::string& name,
                                              SafetensorsHeader header,
                                              const BytesOf& bytes_of);
@@ -44,7 +46,7 @@ class StepWriter {
                                            pb::FileEntry::Kind kind,
                                            std::string_view bytes);
 
-  // The last file: puts it and all names in the folder on the disk.
+  // Writes the manifest and syncs the folder. The last call.
   absl::Status WriteManifest(const pb::Manifest& manifest);
 
  private:
@@ -53,7 +55,7 @@ class StepWriter {
   FileSystem& files_;
 };
 
-// Bytes as lower-case hexadecimal digits.
+// Returns the bytes as lower-case hexadecimal digits.
 std::string HexOf(std::string_view bytes);
 
 }  // namespace trainyard

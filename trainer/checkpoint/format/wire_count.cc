@@ -16,7 +16,7 @@ bool TakeVarint(std::string_view& bytes, uint64_t& value) {
   return false;
 }
 
-// Moves past a field. `entry` is its content if it has one of its own.
+// Skips a field. `entry` is its content if it is a message.
 bool TakeField(std::string_view& bytes, uint64_t& field,
                std::string_view& entry) {
   uint64_t tag = 0;

@@ -1,8 +1,8 @@
-// Counts what is in a protobuf message before it is parsed, so that a small
-// file from a stranger cannot become a large object: an empty entry is two
-// bytes in a file and a hundred in memory. Free of libtorch.
+// Counts the entries of a protobuf message before it is parsed, so that a small
+// malicious file cannot become a large object: an empty entry has two bytes in
+// a file and a hundred in memory. Free of libtorch.
 //
-//   CountOnWire(message, 12, 7).outer;  // entries of field 12
+//   const int64_t files = CountOnWire(message, 12, 7).outer;  // of field 12
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FORMAT_WIRE_COUNT_H_
@@ -14,15 +14,15 @@
 namespace trainyard {
 
 struct WireCount {
-  // Entries of the outer field.
+  // Number of entries of the outer field.
   int64_t outer = 0;
-  // Entries of the inner field in all of them.
+  // Number of entries of the inner field, in all of them.
   int64_t inner = 0;
-  // Fields of any number, down to the inner entries' own.
+  // Number of all fields, including those of the inner entries.
   int64_t fields = 0;
 };
 
-// Stops where the bytes are no message.
+// Stops at the first byte that is not part of a valid message.
 WireCount CountOnWire(std::string_view message, int outer_field,
                       int inner_field);
 

@@ -1,5 +1,6 @@
-// The text of an exported model: refused, or a graph whose nodes use only what
-// is computed before them, and names that fit each other.
+// The text of an exported model or of a compiled step: refused, or a graph
+// whose nodes use only what is computed before them, and names that fit each
+// other.
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -7,6 +8,7 @@
 #include "trainer/checkpoint/fuzz/fuzz_entry.h"
 #include "trainer/exported/graph.h"
 #include "trainer/exported/model_text.h"
+#include "trainer/exported/step_text.h"
 
 namespace trainyard {
 namespace {
@@ -56,6 +58,14 @@ void CheckState(const StateNames& state) {
 void FuzzOne(std::string_view bytes) {
   if (const auto graph = ParseGraph(bytes); graph.ok()) CheckGraph(*graph);
   if (const auto state = ParseStateNames(bytes); state.ok()) CheckState(*state);
+  // A compiled step's lists of names and inputs.
+  const std::string text(bytes);
+  const auto step = ParseStepText({{"trainyard.step", "1"},
+                                   {"trainyard.inputs", text},
+                                   {"trainyard.outputs", text},
+                                   {"trainyard.gradients", "[]"},
+                                   {"trainyard.buffers", "[]"}});
+  Check(!step.ok() || step->inputs.empty() || step->outputs.empty());
 }
 
 }  // namespace trainyard

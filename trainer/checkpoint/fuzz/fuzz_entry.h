@@ -1,6 +1,13 @@
-// What a fuzz target defines: one try. Any bytes must do; whatever must never
-// be is an abort. Linked with libFuzzer by tools/faults/fuzz.py, and with a
-// main that replays the corpus by the ordinary tests. Free of libtorch.
+// FuzzOne is what a fuzz target defines: one attempt. It must accept any bytes,
+// and aborts the process if an invariant is broken.
+//
+//   void FuzzOne(std::string_view bytes) {
+//     (void)ParseManifest(bytes).status();
+//     …
+//   }
+//
+// tools/faults/fuzz.py links it with libFuzzer; the ordinary tests replay the
+// corpus. Free of libtorch.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FUZZ_FUZZ_ENTRY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FUZZ_FUZZ_ENTRY_H_
 

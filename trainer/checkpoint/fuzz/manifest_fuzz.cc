@@ -1,5 +1,5 @@
-// A manifest. The input is the message; the frame around it is made, so that
-// more than its checksum is tried, and once in a while taken as it is.
+// Fuzzes the manifest. The input is the message; a valid frame is put around
+// it, because otherwise only the checksum would be tested.
 #include <cstdlib>
 
 #include "trainer/checkpoint/format/frame.h"

@@ -1,4 +1,4 @@
-// Tries every file of a corpus, each byte of each file cut off and changed too.
+// Replays every file of a corpus, also with each byte changed and cut off.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-TEST(ReplayTest, NothingOfTheCorpusIsTooMuch) {
+TEST(ReplayTest, AcceptsTheWholeCorpus) {
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(
            std::string("trainer/checkpoint/fuzz/corpus/") +

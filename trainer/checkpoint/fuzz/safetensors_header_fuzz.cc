@@ -1,5 +1,5 @@
-// The header of a safetensors file: refused, or sound and the same when written
-// and read again.
+// Fuzzes the header of a safetensors file: it is rejected, or valid and the
+// same when written and read again.
 #include <cstdlib>
 
 #include "trainer/checkpoint/fuzz/fuzz_entry.h"
@@ -8,7 +8,7 @@
 namespace trainyard {
 
 void FuzzOne(std::string_view bytes) {
-  // The first two bytes are the size of the data, so that it can fit.
+  // The first two bytes are the size of the data, so that it can match.
   if (bytes.size() < 2) return;
   const uint64_t data_size = static_cast<unsigned char>(bytes[0]) +
                              256U * static_cast<unsigned char>(bytes[1]);

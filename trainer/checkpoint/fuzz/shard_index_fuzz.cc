@@ -1,4 +1,4 @@
-// The index of shards.
+// Fuzzes the index of shards.
 #include <cstdlib>
 
 #include "trainer/checkpoint/format/shard_index.h"

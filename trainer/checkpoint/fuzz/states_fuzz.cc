@@ -1,4 +1,4 @@
-// The states of a run's parts; as with the manifest, the frame is made.
+// Fuzzes the states of parts. As with the manifest, a valid frame is added.
 #include <cstdlib>
 
 #include "trainer/checkpoint/format/frame.h"

@@ -1,6 +1,7 @@
-// A whole folder: the input is a manifest's message and the bytes of three
-// files, divided by a line of its own. Sizes and checksums of the manifest are
-// put right half of the time, so that what lies behind them is tried too.
+// Fuzzes a whole folder: the input is the message of a manifest and the bytes
+// of three files, separated by a special line. In half of the cases the sizes
+// and checksums of the manifest are corrected, so that the code after these
+// checks is tested too.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ std::vector<std::string> Divide(std::string_view bytes) {
   return parts;
 }
 
-// Makes what the manifest says of a file true of it, as far as that is easy.
+// Corrects what the manifest says about a file, as far as that is easy.
 void PutRight(const std::vector<std::string>& parts, pb::Manifest& manifest) {
   for (int i = 0; i < manifest.files_size() && i < 3; ++i) {
     const std::string& content = parts[static_cast<size_t>(i) + 1];

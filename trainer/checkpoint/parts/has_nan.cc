@@ -1,11 +1,14 @@
 #include "trainer/checkpoint/parts/has_nan.h"
 
+#include <absl/strings/str_cat.h>
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -45,6 +48,13 @@ bool HasNan(const at::Tensor& tensor) {
     default:
       return false;
   }
+}
+
+absl::Status CheckNoNan(const std::string& group, const NamedTensor& item) {
+  if (!HasNan(item.tensor)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("tensor ", QuotedName(item.name), " of ", QuotedName(group),
+                   " contains NaN; earlier checkpoints are kept"));
 }
 
 }  // namespace trainyard

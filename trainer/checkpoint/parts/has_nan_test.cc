@@ -12,7 +12,24 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-TEST(HasNanTest, FindsOneAnywhere) {
+absl::Status HeaderExample(const at::Tensor& weight) {
+  if (HasNan(weight)) return absl::FailedPreconditionError("NaN");
+  return absl::OkStatus();
+}
+
+TEST(HasNanTest, HeaderExample) {
+  EXPECT_TRUE(HeaderExample(at::zeros({3})).ok());
+  EXPECT_FALSE(HeaderExample(at::full({3}, kNan)).ok());
+}
+
+TEST(CheckNoNanTest, NamesTensorAndGroup) {
+  EXPECT_TRUE(CheckNoNan("model", {"w", at::zeros({3})}).ok());
+  EXPECT_EQ(CheckNoNan("model", {"w", at::full({3}, kNan)}).message(),
+            "tensor \"w\" of \"model\" contains NaN; earlier checkpoints are "
+            "kept");
+}
+
+TEST(HasNanTest, FindsNanAnywhere) {
   for (const at::ScalarType type :
        {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kComplexFloat,
         at::kComplexDouble}) {
@@ -29,7 +46,7 @@ TEST(HasNanTest, FindsOneAnywhere) {
   }
 }
 
-TEST(HasNanTest, InfinitiesAndOtherTypesAreNone) {
+TEST(HasNanTest, InfinitiesAndOtherTypesAreNotNan) {
   for (const at::ScalarType type :
        {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16}) {
     EXPECT_FALSE(HasNan(at::full({5}, kInf, type))) << type;

@@ -4,7 +4,6 @@
 #include <ATen/Context.h>
 
 #include <mutex>
-#include <utility>
 
 #include "trainer/state_tensor.h"
 
@@ -30,17 +29,6 @@ at::Generator CudaGenerator() {
 }
 
 }  // namespace
-
-State SaveGenerator(const at::Generator& generator) {
-  State state(kVersion);
-  SetTensor(state, "state", StateOf(generator));
-  return state;
-}
-
-void LoadGenerator(const State& state, at::Generator generator) {
-  state.CheckVersion(kVersion);
-  SetState(std::move(generator), GetTensor(state, "state"));
-}
 
 State SaveRngState() {
   State state(kVersion);

@@ -1,17 +1,12 @@
-// The state of libtorch's random number generators: what a run draws next.
+// The state of libtorch's random number generators: the default generator of
+// the CPU, and that of the current CUDA device if there is one.
 //
 //   checkpoint.parts["rng"] = SaveRngState();
-//   …
 //   LoadRngState(checkpoint.parts.at("rng"));
 //
-// The host's default generator, and that of the current CUDA device if there
-// is one. Thread-safe as the generators are.
+// As thread-safe as the generators.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PARTS_RNG_STATE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PARTS_RNG_STATE_H_
-
-#include <ATen/core/Generator.h>
-
-#include <string>
 
 #include "trainer/state.h"
 
@@ -19,9 +14,10 @@ namespace trainyard {
 
 State SaveRngState();
 
-// A generator that was not saved, or that is not here, keeps its own state.
-// Throws std::invalid_argument, or c10::Error for a state that is none, and
-// changes nothing.
+// Restores the generators. A CUDA generator that the state lacks is left
+// unchanged; a CUDA state is ignored on a machine without CUDA. Throws
+// std::invalid_argument if the CPU's state is missing and c10::Error if a state
+// is malformed.
 void LoadRngState(const State& state);
 
 // The same generators as a part of a run.
@@ -30,10 +26,6 @@ class RngState final : public Stateful {
   State SaveState() const override { return SaveRngState(); }
   void LoadState(const State& state) override { LoadRngState(state); }
 };
-
-// One generator, e.g. a sampler's own.
-State SaveGenerator(const at::Generator& generator);
-void LoadGenerator(const State& state, at::Generator generator);
 
 }  // namespace trainyard
 

@@ -1,19 +1,19 @@
 #include "trainer/checkpoint/parts/rng_state.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include "trainer/checkpoint/checkpoint.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
 
-TEST(RngStateTest, WhatIsDrawnNextIsTheSame) {
-  at::randn({3});  // half of a pair of normal numbers is kept back
+TEST(RngStateTest, RestoresTheNextNumbers) {
+  at::randn({3});  // the generator keeps the second of a pair of normal numbers
   const State state = SaveRngState();
   const at::Tensor first = at::randn({5});
   const at::Tensor second = at::rand({100});
@@ -22,15 +22,15 @@ TEST(RngStateTest, WhatIsDrawnNextIsTheSame) {
   EXPECT_TRUE(at::equal(at::rand({100}), second));
 }
 
-TEST(RngStateTest, AGeneratorOfOnesOwn) {
-  at::Generator generator = at::detail::createCPUGenerator(7);
-  const State state = SaveGenerator(generator);
-  const at::Tensor drawn = at::rand({4}, generator);
-  LoadGenerator(state, generator);
-  EXPECT_TRUE(at::equal(at::rand({4}, generator), drawn));
+TEST(RngStateTest, HeaderExample) {
+  Checkpoint checkpoint;
+  checkpoint.parts["rng"] = SaveRngState();
+  const at::Tensor drawn = at::rand({4});
+  LoadRngState(checkpoint.parts.at("rng"));
+  EXPECT_TRUE(at::equal(at::rand({4}), drawn));
 }
 
-TEST(RngStateTest, WhatIsNoStateIsRefusedAndChangesNothing) {
+TEST(RngStateTest, RejectsAMalformedStateAndChangesNothing) {
   State wrong;
   SetTensor(wrong, "cpu", at::rand({3}));
   const State drawn = SaveRngState();

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "trainer/checkpoint/step_share.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
@@ -18,7 +19,7 @@ namespace trainyard {
 at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.layout() != at::kStrided ||
       tensor.is_meta()) {
-    return tensor;  // the store says what is wrong with it
+    return tensor;  // the checkpointer reports the error
   }
   at::Tensor& buffer = used_[key];
   const auto old = buffers_.find(key);
@@ -41,10 +42,10 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
 }
 
 absl::Status Snapshot::Take(const Checkpoint& checkpoint,
-                            const ShareOf& share) {
+                            const RankShare& share) {
   try {
     used_.clear();
-    // Everything but tensors is small: copied as it is, then the tensors in it.
+    // Everything except tensors is small and copied first, then the tensors.
     checkpoint_ = checkpoint;
     for (auto& [group, tensors] : checkpoint_.tensors) {
       const std::vector<int> writers = WritersOf(tensors, share.world_size);
@@ -62,13 +63,13 @@ absl::Status Snapshot::Take(const Checkpoint& checkpoint,
         if (tensor == nullptr) {
           copy.Set(name, value);
         } else {
-          // No group has this name.
+          // No group is called "state".
           SetTensor(copy, name, Copy("state/" + part + "/" + name, **tensor));
         }
       }
       state = std::move(copy);
     }
-    // Buffers of tensors that are no more go with the old map.
+    // Drops the buffers of tensors that no longer exist.
     std::swap(buffers_, used_);
     used_.clear();
     return absl::OkStatus();

@@ -1,9 +1,9 @@
-// Snapshot is a copy of a checkpoint on the host, in buffers that are used
-// again for the next one of the same shapes.
+// Snapshot is a copy of a checkpoint in CPU memory. Its buffers are reused for
+// the next copy if the shapes are the same.
 //
 //   Snapshot snapshot;
 //   absl::Status taken = snapshot.Take(checkpoint);
-//   store.Save(snapshot.checkpoint());   // whatever happens to the original
+//   absl::Status saved = store->Save(snapshot.checkpoint());
 //
 // Tensors on a GPU are copied into pinned memory. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PARTS_SNAPSHOT_H_
@@ -15,16 +15,17 @@
 #include <string>
 
 #include "trainer/checkpoint/checkpoint.h"
-#include "trainer/checkpoint/step_share.h"
+#include "trainer/checkpoint/rank_exchange.h"
 
 namespace trainyard {
 
 class Snapshot {
  public:
-  // In place of what was taken before. After an error (no memory) there is
-  // none. Tensors that another process writes are not copied: they stay those
-  // of the original.
-  absl::Status Take(const Checkpoint& checkpoint, const ShareOf& share = {});
+  // Copies a checkpoint in place of the earlier one. Tensors that another rank
+  // writes are not copied: they share the memory of the original. Returns
+  // ResourceExhausted if there is not enough memory; then the snapshot is
+  // empty.
+  absl::Status Take(const Checkpoint& checkpoint, const RankShare& share = {});
 
   const Checkpoint& checkpoint() const { return checkpoint_; }
 

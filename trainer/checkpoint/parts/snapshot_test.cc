@@ -23,7 +23,7 @@ Checkpoint Make() {
   return checkpoint;
 }
 
-TEST(SnapshotTest, WhatWasTakenStaysAsItWas) {
+TEST(SnapshotTest, KeepsTheStateAtTheTimeOfTheCopy) {
   const Checkpoint checkpoint = Make();
   Snapshot snapshot;
   ASSERT_TRUE(snapshot.Take(checkpoint).ok());
@@ -36,7 +36,7 @@ TEST(SnapshotTest, WhatWasTakenStaysAsItWas) {
                 at::ones({4})));
 }
 
-TEST(SnapshotTest, BuffersAreUsedAgainForTheSameShapes) {
+TEST(SnapshotTest, ReusesBuffersForTheSameShapes) {
   Checkpoint checkpoint = Make();
   Snapshot snapshot;
   ASSERT_TRUE(snapshot.Take(checkpoint).ok());
@@ -51,8 +51,8 @@ TEST(SnapshotTest, BuffersAreUsedAgainForTheSameShapes) {
   EXPECT_TRUE(at::equal(TensorOf(snapshot, 1), at::full({9, 9}, 2.0)));
 }
 
-// Four of one size: each of two processes copies two, together all of them.
-TEST(SnapshotTest, OnlyWhatThisProcessWritesIsCopied) {
+// Four tensors of one size: each of two ranks copies two of them.
+TEST(SnapshotTest, CopiesOnlyTheShareOfThisRank) {
   const Checkpoint checkpoint = Make();
   std::vector<int> copies(4);
   for (int rank = 0; rank < 2; ++rank) {

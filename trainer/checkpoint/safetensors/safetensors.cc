@@ -68,7 +68,7 @@ absl::Status WriteSafetensors(
   absl::Status status = file->Append(text->data(), text->size());
   for (const SafetensorsEntry& entry : header.tensors) {
     if (!status.ok()) return status;
-    // One at a time: a copy, if one is needed, is soon gone.
+    // One tensor at a time, so that a copy, if needed, is freed soon.
     const absl::StatusOr<at::Tensor> bytes = HostBytes(*by_name[entry.name]);
     if (!bytes.ok()) return InFile(path, bytes.status());
     status = file->Append(bytes->const_data_ptr(), entry.size());

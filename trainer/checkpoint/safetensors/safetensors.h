@@ -1,12 +1,12 @@
-// Named tensors to and from safetensors files, which Python's safetensors
-// library reads and writes too. No code in a file is ever run.
+// Reads and writes named tensors as safetensors files, which are compatible
+// with Python's safetensors library. Reading a file never executes code from
+// it.
 //
 //   absl::Status written =
 //       WriteSafetensors("model.safetensors", {{"w", weight}});
 //   absl::StatusOr<Safetensors> read = ReadSafetensors("model.safetensors");
 //
-// Bits are kept as they are. Thread-safe, as long as nobody writes to the
-// tensors meanwhile.
+// Values are kept bit for bit. Thread-safe while nobody writes to the tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_SAFETENSORS_SAFETENSORS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_SAFETENSORS_SAFETENSORS_H_
 
@@ -22,23 +22,22 @@
 namespace trainyard {
 
 struct Safetensors {
-  // On the host, contiguous, in name order.
+  // On the CPU, contiguous, in name order.
   std::vector<NamedTensor> tensors;
-  // What the writer had to say, e.g. {"format", "pt"}.
+  // E.g. {"format", "pt"}.
   std::map<std::string, std::string> metadata;
 };
 
-// DataLoss for a file that is damaged or none of this format: nothing of it is
-// returned. Unimplemented for element types that libtorch lacks (F6_E2M3,
-// F6_E3M2). Takes no more memory than the file has bytes, and a few times its
-// header.
+// Returns DataLoss for a file that is damaged or in another format, and
+// Unimplemented for element types that libtorch lacks (F6_E2M3, F6_E3M2). Needs
+// memory for the bytes of the file and a few times its header.
 absl::StatusOr<Safetensors> ReadSafetensors(const std::string& path);
 
-// Replaces the file at `path`, if there is one, once all is on the disk; see
-// AtomicFile. Tensors may be on any device and have any strides; the file is in
-// the order that Python's writer has. InvalidArgument, before anything is
-// written, for a name that comes twice or is not UTF-8, or a tensor that is
-// undefined, sparse, or of a type that the format lacks.
+// Writes the file atomically (see AtomicFile), replacing an existing one.
+// Tensors may be on any device and have any strides; the file has the order of
+// Python's writer. Returns InvalidArgument, before anything is written, for a
+// duplicate name, a name that is not UTF-8, or a tensor that is undefined,
+// sparse, or of a type that the format lacks.
 absl::Status WriteSafetensors(
     const std::string& path, const std::vector<NamedTensor>& tensors,
     const std::map<std::string, std::string>& metadata = {});

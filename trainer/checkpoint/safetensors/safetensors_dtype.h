@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-// In the order by which writers sort tensors: the widest, which come last here,
-// come first in a file, so that each tensor is aligned to its elements.
+// Writers sort tensors by this order, from the last value to the first, so that
+// the widest elements come first and every tensor is aligned.
 enum class SafetensorsDtype : uint8_t {
   kBool,
   kF4,
@@ -40,13 +40,13 @@ enum class SafetensorsDtype : uint8_t {
   kU64,
 };
 
-// As it stands in files, e.g. "F8_E4M3".
+// Returns the name in files, e.g. "F8_E4M3".
 std::string_view DtypeName(SafetensorsDtype dtype);
 
-// Nothing if no type has this name.
+// Returns the type of a name, or nothing if no type has this name.
 std::optional<SafetensorsDtype> DtypeOfName(std::string_view name);
 
-// Of one element.
+// Returns the number of bits of one element.
 uint64_t DtypeBits(SafetensorsDtype dtype);
 
 }  // namespace trainyard

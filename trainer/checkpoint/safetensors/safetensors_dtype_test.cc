@@ -5,17 +5,12 @@
 namespace trainyard {
 namespace {
 
-TEST(SafetensorsDtypeTest, HeaderExample) {
-  EXPECT_EQ(DtypeName(SafetensorsDtype::kBF16), "BF16");
-  EXPECT_EQ(DtypeBits(SafetensorsDtype::kF4), 4U);
-}
-
 TEST(SafetensorsDtypeTest, NamesAndTypesAreOneToOne) {
   uint64_t last_bits = 0;
   for (int i = 0; i <= static_cast<int>(SafetensorsDtype::kU64); ++i) {
     const auto dtype = static_cast<SafetensorsDtype>(i);
     EXPECT_EQ(DtypeOfName(DtypeName(dtype)), dtype) << i;
-    // What is sorted by type is sorted by size, but for types below a byte.
+    // Types are sorted by size, except types of less than a byte.
     if (DtypeBits(dtype) % 8 == 0) {
       EXPECT_GE(DtypeBits(dtype), last_bits) << DtypeName(dtype);
       last_bits = DtypeBits(dtype);
@@ -26,8 +21,8 @@ TEST(SafetensorsDtypeTest, NamesAndTypesAreOneToOne) {
   }
 }
 
-// The name says the size: the number after its first letters, but for BOOL.
-TEST(SafetensorsDtypeTest, SizesAreThoseOfTheNames) {
+// The number after the first letters of a name is its size, except for BOOL.
+TEST(SafetensorsDtypeTest, SizesMatchTheNames) {
   for (int i = 1; i <= static_cast<int>(SafetensorsDtype::kU64); ++i) {
     const auto dtype = static_cast<SafetensorsDtype>(i);
     const std::string_view name = DtypeName(dtype);

@@ -1,4 +1,4 @@
-// Files that Python's safetensors library wrote; see
+// Files written by Python's safetensors library; see
 // tools/convert/safetensors_golden.py.
 #include <ATen/core/Tensor.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ bool FollowsTheRule(const at::Tensor& tensor) {
   return true;
 }
 
-TEST(SafetensorsGoldenTest, ReadsEveryTypeThatPythonWrites) {
+TEST(SafetensorsGoldenTest, ReadsEveryTypeOfPython) {
   const auto file = ReadSafetensors(kFolder + std::string("types.safetensors"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->metadata,
@@ -90,8 +90,8 @@ TEST(SafetensorsGoldenTest, ReadsEveryTypeThatPythonWrites) {
   EXPECT_EQ(others, 4U);
 }
 
-// So Python reads what we write: it is what Python itself would have written.
-TEST(SafetensorsGoldenTest, WritesTheBytesThatPythonWrites) {
+// Python can read our files, because they are the same as its own.
+TEST(SafetensorsGoldenTest, WritesTheSameBytesAsPython) {
   for (const std::string name : {"types.safetensors", "empty.safetensors"}) {
     const auto file = ReadSafetensors(kFolder + name);
     ASSERT_TRUE(file.ok()) << file.status();

@@ -13,6 +13,7 @@
 
 #include "trainer/io/json_reader.h"
 #include "trainer/io/json_string.h"
+#include "trainer/io/quoted_name.h"
 #include "trainer/io/utf8.h"
 
 namespace trainyard {
@@ -87,7 +88,7 @@ bool ReadEntry(JsonReader& json, SafetensorsEntry& entry) {
 
 bool ReadMetadata(JsonReader& json,
                   std::map<std::string, std::string>& metadata) {
-  // Rust's reader takes null for none.
+  // Rust's reader treats null as absent.
   if (json.ReadNull()) return true;
   std::string key;
   std::string value;

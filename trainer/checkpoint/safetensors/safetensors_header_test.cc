@@ -23,7 +23,7 @@ std::string ErrorOf(std::string_view json, uint64_t data_size = 8) {
   return std::string(header.status().message());
 }
 
-// A header of the one tensor "a" with this description.
+// A header with one tensor "a".
 std::string WithEntry(const std::string& entry) {
   return "{\"a\":" + entry + "}";
 }
@@ -62,7 +62,7 @@ struct Case {
   std::string error;
 };
 
-TEST(SafetensorsHeaderTest, SaysWhatIsWrongAndWhere) {
+TEST(SafetensorsHeaderTest, ErrorsNameTheProblemAndItsPosition) {
   const std::string wide = "[" + std::string(2 * 64, '1') + "]";
   std::string dimensions;
   for (int i = 0; i < 65; ++i) dimensions += i == 0 ? "1" : ",1";
@@ -72,8 +72,9 @@ TEST(SafetensorsHeaderTest, SaysWhatIsWrongAndWhere) {
           {" {}", "the header does not begin with '{'"},
           {"[]", "the header does not begin with '{'"},
           {"{", "header: byte 1: expected a key in quotes"},
-          {"{}}", "header: byte 2: something after the end"},
-          {std::string("{}\0", 3), "header: byte 2: something after the end"},
+          {"{}}", "header: byte 2: unexpected text after the end"},
+          {std::string("{}\0", 3),
+           "header: byte 2: unexpected text after the end"},
           {"{\"\xff\":{}}", "header: byte 2: not UTF-8"},
           {"{\"a\":1}", "header, \"a\": byte 5: expected an object"},
           {R"({"a":["F32",[2],[0,8]]})",
@@ -131,7 +132,7 @@ TEST(SafetensorsHeaderTest, SaysWhatIsWrongAndWhere) {
             "the tensors take 8 bytes, but 9 follow the header");
 }
 
-TEST(SafetensorsHeaderTest, EveryShorterHeaderIsRefused) {
+TEST(SafetensorsHeaderTest, RejectsEveryTruncatedHeader) {
   EXPECT_EQ(ErrorOf(kOne), "");
   for (size_t size = 0; size < kOne.size(); ++size) {
     EXPECT_NE(ErrorOf(kOne.substr(0, size)), "") << size;
@@ -162,7 +163,7 @@ TEST(SafetensorsHeaderTest, LimitsTheLength) {
             "header's length");
 }
 
-TEST(SafetensorsHeaderTest, WritesWhatItReads) {
+TEST(SafetensorsHeaderTest, FormatInvertsParse) {
   SafetensorsHeader header{{{"w\"\n", Dtype::kI64, {2, 3}},
                             {"ä", Dtype::kF8E4M3, {0}},
                             {"", Dtype::kF4, {2}}},
@@ -185,7 +186,7 @@ TEST(SafetensorsHeaderTest, WritesWhatItReads) {
   EXPECT_EQ(*FormatSafetensorsHeader(*again), *bytes);
 }
 
-TEST(SafetensorsHeaderTest, RefusesToWriteWhatNobodyCouldRead) {
+TEST(SafetensorsHeaderTest, RejectsHeadersThatNobodyCouldRead) {
   const auto error = [](const SafetensorsHeader& header) {
     const auto bytes = FormatSafetensorsHeader(header);
     EXPECT_TRUE(absl::IsInvalidArgument(bytes.status())) << bytes.status();

@@ -1,12 +1,13 @@
 #include "trainer/checkpoint/safetensors/safetensors_layout.h"
 
-#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
@@ -24,7 +25,7 @@ void SortByName(std::vector<SafetensorsEntry>& entries) {
             });
 }
 
-// The problem, or nothing.
+// Returns the problem, or an empty text.
 std::string NameThatComesTwice(const std::vector<SafetensorsEntry>& sorted) {
   const auto twice = std::adjacent_find(
       sorted.begin(), sorted.end(),
@@ -64,15 +65,6 @@ absl::Status CheckCover(const std::vector<SafetensorsEntry>& entries,
 }
 
 }  // namespace
-
-std::string QuotedName(std::string_view name) {
-  constexpr size_t kShown = 100;
-  const bool cut = name.size() > kShown;
-  return absl::StrCat("\"",
-                      absl::CHexEscape(absl::string_view(
-                          name.data(), cut ? kShown : name.size())),
-                      cut ? "\"..." : "\"");
-}
 
 absl::StatusOr<uint64_t> SafetensorsByteSize(
     SafetensorsDtype dtype, const std::vector<uint64_t>& shape) {
@@ -121,7 +113,7 @@ absl::Status CheckLayout(SafetensorsHeader& header, uint64_t data_size) {
   SortByName(tensors);
   const std::string twice = NameThatComesTwice(tensors);
   if (!twice.empty()) return absl::DataLossError(twice);
-  // Stable: tensors without bytes, which may share a place, stay sorted by
+  // Stable: tensors without bytes may have the same position and stay sorted by
   // name.
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const SafetensorsEntry& a, const SafetensorsEntry& b) {

@@ -1,13 +1,12 @@
-// Which tensors a safetensors file holds and where, and the rules for it: names
-// are unique, and the bytes of the tensors follow each other without holes and
-// overlaps. Free of libtorch.
+// The tensors of a safetensors file and their positions. Names are unique, and
+// the bytes of the tensors follow each other without gaps. Free of libtorch.
 //
 //   SafetensorsHeader header;
-//   header.tensors = {{.name = "w", .dtype = SafetensorsDtype::kF32,
-//                      .shape = {2, 3}}};
+//   header.tensors = {
+//       {.name = "w", .dtype = SafetensorsDtype::kF32, .shape = {2, 3}}};
 //   absl::Status status = LayOutTensors(header);  // begin = 0, end = 24
 //
-// Errors say which tensor is wrong. Thread-safe.
+// Errors name the tensor. Thread-safe.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_SAFETENSORS_SAFETENSORS_LAYOUT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_SAFETENSORS_SAFETENSORS_LAYOUT_H_
 
@@ -17,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trainer/checkpoint/safetensors/safetensors_dtype.h"
@@ -28,7 +26,7 @@ struct SafetensorsEntry {
   std::string name;
   SafetensorsDtype dtype = SafetensorsDtype::kF32;
   std::vector<uint64_t> shape = {};
-  // Where its bytes are, counted from the end of the header.
+  // The position of its bytes, from the end of the header.
   uint64_t begin = 0;
   uint64_t end = 0;
 
@@ -39,27 +37,24 @@ struct SafetensorsHeader {
   // In the order of their bytes.
   std::vector<SafetensorsEntry> tensors;
   std::map<std::string, std::string> metadata;
-  // Where the bytes of tensors begin in the file.
+  // The position of the first tensor in the file.
   uint64_t data_begin = 0;
 };
 
-// The bytes of a tensor. InvalidArgument if 64 bits cannot count them, or if
-// they are not whole.
+// Returns the number of bytes of a tensor. Returns InvalidArgument if it is not
+// an integer or does not fit into 64 bits.
 absl::StatusOr<uint64_t> SafetensorsByteSize(
     SafetensorsDtype dtype, const std::vector<uint64_t>& shape);
 
-// Sorts tensors as they are written, the widest elements first and equal ones
-// by name, and gives each its place. InvalidArgument if a name comes twice or a
-// shape cannot be.
+// Sorts the tensors as they are written, the widest elements first, then by
+// name, and sets their positions. Returns InvalidArgument for a duplicate name
+// or an invalid shape.
 absl::Status LayOutTensors(SafetensorsHeader& header);
 
-// Sorts tensors by their places. DataLoss unless each has a name and a place of
-// its own, of the right size, and all together cover `data_size` bytes.
+// Sorts the tensors by their positions. Returns DataLoss unless names are
+// unique, sizes match types and shapes, and the tensors cover `data_size` bytes
+// without gaps and overlaps.
 absl::Status CheckLayout(SafetensorsHeader& header, uint64_t data_size);
-
-// A name as messages show it: in quotes, of bounded length, harmless to
-// terminals.
-std::string QuotedName(std::string_view name);
 
 }  // namespace trainyard
 

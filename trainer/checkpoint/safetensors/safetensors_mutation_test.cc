@@ -1,4 +1,4 @@
-// Headers damaged at random: each is refused with a reason, or is sound and
+// Randomly damaged headers: each is rejected with a reason, or is valid and
 // survives being written and read again.
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ std::vector<SafetensorsEntry> ByName(std::vector<SafetensorsEntry> entries) {
   return entries;
 }
 
-// Writes the header anew, which may put tensors elsewhere, and reads it back.
+// Writes the header again, which may move tensors, and reads it back.
 void ExpectSurvives(const SafetensorsHeader& header, uint64_t data_size) {
   SafetensorsHeader laid_out = header;
   ASSERT_TRUE(LayOutTensors(laid_out).ok());
@@ -130,7 +130,7 @@ TEST(SafetensorsMutationTest, DamageIsRefusedOrHarmless) {
       }
     }
   }
-  // Both happen often enough to mean something.
+  // Both cases must occur often.
   EXPECT_GT(sound, 1000);
   EXPECT_GT(refused, 30000);
 }

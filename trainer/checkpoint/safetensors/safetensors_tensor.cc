@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/io/quoted_name.h"
+
 namespace trainyard {
 namespace {
 
@@ -21,7 +23,7 @@ static_assert(std::endian::native == std::endian::little,
 
 using Dtype = SafetensorsDtype;
 
-// Every type that both have. F4 counts elements where libtorch counts pairs.
+// Every type that both have. F4 counts elements, libtorch counts pairs.
 constexpr std::pair<Dtype, at::ScalarType> kTypes[] = {
     {Dtype::kBool, at::kBool},
     {Dtype::kF4, at::kFloat4_e2m1fn_x2},
@@ -45,7 +47,7 @@ constexpr std::pair<Dtype, at::ScalarType> kTypes[] = {
     {Dtype::kU64, at::kUInt64},
 };
 
-// Runs a function that may throw, and says which tensor it was about.
+// Runs a function that may throw, and adds the tensor's name to its error.
 template <class Function>
 auto ForTensor(const std::string& name, Function function)
     -> decltype(function()) {

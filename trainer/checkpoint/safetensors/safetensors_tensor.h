@@ -1,4 +1,4 @@
-// Tensors of libtorch as safetensors files describe and hold them.
+// Converts between libtorch tensors and the entries of safetensors files.
 //
 //   absl::StatusOr<SafetensorsEntry> entry = EntryOf({"w", weight});
 //   absl::StatusOr<at::Tensor> bytes = HostBytes({"w", weight});
@@ -17,20 +17,20 @@
 
 namespace trainyard {
 
-// Its name, type and shape. InvalidArgument for a tensor that is undefined,
-// sparse, or of a type that the format lacks.
+// Returns the name, type and shape of a tensor. Returns InvalidArgument if it
+// is undefined, sparse, or of a type that the format lacks.
 absl::StatusOr<SafetensorsEntry> EntryOf(const NamedTensor& item);
 
-// The tensor itself if it is on the host and row by row, otherwise a copy that
-// is.
+// Returns the tensor itself if it is contiguous and on the CPU, otherwise a
+// copy that is.
 absl::StatusOr<at::Tensor> HostBytes(const NamedTensor& item);
 
-// Room for the bytes of an entry, on the host. Unimplemented for what libtorch
-// has not.
+// Returns an uninitialised tensor on the CPU for the bytes of an entry. Returns
+// Unimplemented for types and shapes that libtorch lacks.
 absl::StatusOr<at::Tensor> EmptyTensor(const SafetensorsEntry& entry);
 
-// DataLoss for bytes that are no values of the type: a bool that is neither 0
-// nor 1 is undefined behaviour to come.
+// Returns DataLoss if the bytes are not valid values of the type: using a bool
+// that is neither 0 nor 1 would be undefined behaviour.
 absl::Status CheckValues(const SafetensorsEntry& entry,
                          const at::Tensor& tensor);
 

@@ -36,7 +36,7 @@ void SetContent(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// A file of these header and data bytes.
+// A file with this header and data.
 std::string FileOf(std::string_view json, std::string_view data) {
   std::string bytes(8, '\0');
   bytes[0] = static_cast<char>(json.size());
@@ -81,7 +81,7 @@ TEST(SafetensorsTest, EveryTypeComesBackBitForBit) {
         at::kUInt64, at::kComplexFloat, at::kFloat8_e4m3fn, at::kFloat8_e5m2,
         at::kFloat8_e4m3fnuz, at::kFloat8_e5m2fnuz, at::kFloat8_e8m0fnu,
         at::kFloat4_e2m1fn_x2}) {
-    // Every byte there is, so also every kind of NaN.
+    // All byte values, hence also every kind of NaN.
     const at::Tensor tensor = at::empty({2, 128}, at::TensorOptions(type));
     auto* const bytes = static_cast<uint8_t*>(tensor.mutable_data_ptr());
     for (size_t i = 0; i < tensor.nbytes(); ++i) {

@@ -10,15 +10,15 @@
 
 #include "trainer/checkpoint/format/shard_index.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
-#include "trainer/checkpoint/safetensors/safetensors_layout.h"
 #include "trainer/io/atomic_file.h"
 #include "trainer/io/file_system.h"
 #include "trainer/io/input_file.h"
+#include "trainer/io/quoted_name.h"
 
 namespace trainyard {
 namespace {
 
-// Far more than the names of any model take.
+// Far more than any model needs.
 constexpr uint64_t kMaxIndex = uint64_t{64} << 20;
 
 std::string FolderOf(const std::string& path) {
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<NamedTensor>> ReadByIndex(const std::string& path) {
   return tensors;
 }
 
-// Which file each tensor goes to: each is filled before the next is begun.
+// Assigns tensors to files: fills one file before the next.
 std::vector<int> FillShards(const std::vector<NamedTensor>& tensors,
                             uint64_t max_bytes) {
   std::vector<int> shards;
@@ -135,12 +135,9 @@ absl::Status WriteShardedSafetensors(const std::string& folder,
     if (!written.ok()) return written;
   }
   if (count == 1) return absl::OkStatus();
-  const std::string text = FormatShardIndex(index);
-  absl::StatusOr<AtomicFile> file = AtomicFile::Create(
-      absl::StrCat(folder, "/", ShardIndexName(options.group)), text.size());
-  if (!file.ok()) return file.status();
-  const absl::Status written = file->Append(text.data(), text.size());
-  return written.ok() ? file->Commit() : written;
+  return WriteFileAtomically(
+      absl::StrCat(folder, "/", ShardIndexName(options.group)),
+      FormatShardIndex(index));
 }
 
 }  // namespace trainyard

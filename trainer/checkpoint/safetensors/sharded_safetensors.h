@@ -1,11 +1,11 @@
-// Weights spread over several safetensors files with an index, as Hugging
-// Face's libraries keep large models.
+// Reads and writes tensors that are split over several safetensors files with
+// an index, in the format of Hugging Face's libraries.
 //
 //   auto read = ReadShardedSafetensors("llama/model.safetensors.index.json");
 //   absl::Status written = WriteShardedSafetensors(
 //       "out", tensors, {.max_shard_bytes = 5'000'000'000});
 //
-// Thread-safe, as long as nobody writes to the tensors meanwhile.
+// Thread-safe while nobody writes to the tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_SAFETENSORS_SHARDED_SAFETENSORS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_SAFETENSORS_SHARDED_SAFETENSORS_H_
 
@@ -20,20 +20,22 @@
 
 namespace trainyard {
 
-// The tensors, in name order. `path` is a safetensors file, an index, or a
-// folder with model.safetensors or its index in it. DataLoss if the files do
-// not hold what the index says, all of it and nothing else.
+// Returns the tensors in name order. `path` is a safetensors file, an index, or
+// a folder that contains model.safetensors or its index. Returns DataLoss if
+// the files do not contain exactly the tensors of the index.
 absl::StatusOr<std::vector<NamedTensor>> ReadShardedSafetensors(
     const std::string& path);
 
 struct ShardOptions {
-  // The files' name: "<group>.safetensors", "<group>-00001-of-00002…".
+  // Names the files: "<group>.safetensors", "<group>-00001-of-00002…".
   std::string group = "model";
-  // A file has no more bytes of tensors, unless of a single one. REQUIRES: > 0.
+  // The maximum size of a file, unless a single tensor is larger.
+  // REQUIRES: >= 1.
   uint64_t max_shard_bytes = 5'000'000'000;
 };
 
-// Into a folder that is there. The index, if there is one, is written last.
+// Writes the files into an existing folder. The index, if one is needed, is
+// written last.
 absl::Status WriteShardedSafetensors(const std::string& folder,
                                      const std::vector<NamedTensor>& tensors,
                                      const ShardOptions& options = {});

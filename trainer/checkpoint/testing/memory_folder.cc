@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-// The launcher of ranks has them all started by one process.
+// All ranks have the same parent process.
 bool IsRank() { return std::getenv("RANK") != nullptr; }
 
 class Folder {
@@ -25,8 +25,8 @@ class Folder {
               std::to_string(IsRank() ? getppid() : getpid()) + "-" +
               std::to_string(std::hash<std::string>()(usual));
     }
-    // Numbers of processes come again in a sandbox: one that crashed may have
-    // left something here. Ranks may be ahead of each other.
+    // Pids are reused in a sandbox, so a crashed test may have left files here.
+    // A rank must not delete them: another rank may already use the folder.
     if (!IsRank()) std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

@@ -1,5 +1,5 @@
 // MemoryFolder is a folder for a test that saves hundreds of checkpoints: on a
-// disk such a test does nothing but wait for fsync.
+// disk such a test would mostly wait for fsync.
 //
 //   const std::string folder = MemoryFolder() + "/run";
 //
@@ -11,9 +11,9 @@
 
 namespace trainyard {
 
-// A folder of this test's own, in /dev/shm, or in $TEST_TMPDIR on a machine
-// without it. All ranks of a distributed test get the same one. It is removed
-// when the process ends, or when rank 0 does. Keep less than 10 MB in it.
+// Returns a folder for this test in /dev/shm, or in $TEST_TMPDIR on a machine
+// without it. All ranks of a distributed test get the same one. It is deleted
+// when the process, or rank 0, ends. Keep less than 10 MB in it.
 const std::string& MemoryFolder();
 
 }  // namespace trainyard

@@ -1,7 +1,9 @@
 // Small checkpoints for tests, and folders to keep them in.
 //
-//   Checkpoint saved = SampleCheckpoint(7);
+//   const Checkpoint saved = SampleCheckpoint(7);
 //   EXPECT_EQ(Describe(loaded), Describe(saved));
+//
+// Thread-safe, except for TestFolder and FlipBit.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TESTING_SAMPLE_CHECKPOINT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TESTING_SAMPLE_CHECKPOINT_H_
 
@@ -13,20 +15,20 @@
 
 namespace trainyard {
 
-// Tensors of several types, shapes and strides, and a state of every kind of
-// value. All numbers depend on the step.
+// Returns a checkpoint with tensors of several types, shapes and strides, and a
+// state with every kind of value. All numbers depend on the step.
 Checkpoint SampleCheckpoint(int64_t step);
 
-// All of it but world_size as text, bit for bit.
+// Returns everything except world_size and own_parts as text, bit for bit.
 std::string Describe(const Checkpoint& checkpoint);
 
-// An empty folder that is this test's own.
+// Creates an empty folder for the current test.
 std::string TestFolder();
 
-// Names in a folder, sorted.
+// Returns the sorted names in a folder.
 std::vector<std::string> NamesIn(const std::string& folder);
 
-// Turns one bit of a file.
+// Inverts one bit of a file.
 void FlipBit(const std::string& path, uint64_t byte, int bit = 0);
 
 }  // namespace trainyard

@@ -9,10 +9,10 @@ namespace trainyard {
 void FaultyFileSystem::Reset() {
   calls_ = 0;
   fail_at_ = 0;
-  end_at_ = 0;
+  stop_at_ = 0;
   points_left_ = 0;
-  ended_ = false;
-  happened_ = false;
+  stopped_ = false;
+  fault_fired_ = false;
   random_ = 0;
 }
 
@@ -22,14 +22,14 @@ void FaultyFileSystem::FailCall(int64_t number, int error) {
   error_ = error;
 }
 
-void FaultyFileSystem::EndAtCall(int64_t number) {
+void FaultyFileSystem::StopAtCall(int64_t number) {
   Reset();
-  end_at_ = number;
+  stop_at_ = number;
 }
 
-void FaultyFileSystem::EndAt(std::string name, int nth) {
+void FaultyFileSystem::StopAt(std::string name, int nth) {
   Reset();
-  end_point_ = std::move(name);
+  stop_point_ = std::move(name);
   points_left_ = nth;
 }
 
@@ -40,16 +40,16 @@ void FaultyFileSystem::MakeUneven(uint64_t seed) {
 
 int FaultyFileSystem::Fault() {
   ++calls_;
-  if (calls_ == end_at_) ended_ = happened_ = true;
-  if (ended_) return -EIO;
+  if (calls_ == stop_at_) stopped_ = fault_fired_ = true;
+  if (stopped_) return -EIO;
   if (calls_ != fail_at_) return 0;
-  happened_ = true;
+  fault_fired_ = true;
   return -error_;
 }
 
 int64_t FaultyFileSystem::Uneven(size_t size) {
   if (random_ == 0) return static_cast<int64_t>(size);
-  // Knuth's generator: enough for odds.
+  // Knuth's linear congruential generator.
   random_ = random_ * 6364136223846793005ULL + 1442695040888963407ULL;
   const uint64_t draw = random_ >> 33;
   if (draw % 4 == 0) return -EINTR;
@@ -73,7 +73,7 @@ int64_t FaultyFileSystem::ReadAt(int file, void* to, size_t size,
       file, to, std::min(size, static_cast<size_t>(part)), offset);
 }
 
-// Descriptors are the test's own: they are closed whatever is pretended.
+// Always closes: the descriptor belongs to the test process.
 int FaultyFileSystem::Close(int file) {
   const int fault = Fault();
   const int closed = FileSystemWrapper::Close(file);
@@ -81,8 +81,8 @@ int FaultyFileSystem::Close(int file) {
 }
 
 void FaultyFileSystem::KillPoint(std::string_view name) {
-  if (points_left_ > 0 && name == end_point_ && --points_left_ == 0) {
-    ended_ = happened_ = true;
+  if (points_left_ > 0 && name == stop_point_ && --points_left_ == 0) {
+    stopped_ = fault_fired_ = true;
   }
 }
 

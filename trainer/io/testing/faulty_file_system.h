@@ -1,10 +1,9 @@
-// FaultyFileSystem passes calls on until one that is to go wrong. Free of
-// libtorch.
+// FaultyFileSystem forwards calls and injects one fault. Free of libtorch.
 //
 //   FaultyFileSystem files(RealFileSystem());
-//   files.FailCall(17, EIO);   // the 17th call from now, and only that
-//   files.EndAtCall(17);       // from it on none has any effect: as kill -9
-//   files.EndAt("commit.renamed");
+//   files.FailCall(17, EIO);   // the 17th call from now fails
+//   files.StopAtCall(17);      // it and all later calls have no effect
+//   files.StopAt("commit.renamed");
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_IO_TESTING_FAULTY_FILE_SYSTEM_H_
@@ -25,18 +24,21 @@ class FaultyFileSystem final : public FileSystemWrapper {
  public:
   explicit FaultyFileSystem(FileSystem& inner) : FileSystemWrapper(inner) {}
 
-  // Counts from 1, from now on.
+  // The call with this number fails, counted from 1 from now on. Replaces an
+  // earlier fault, as the methods below do.
   void FailCall(int64_t number, int error);
-  void EndAtCall(int64_t number);
-  // When a kill point of this name is reached for the nth time.
-  void EndAt(std::string name, int nth = 1);
-  // Every write and read is cut short or interrupted, as the seed says.
+  // As if the process were killed before this call: no later call has an
+  // effect.
+  void StopAtCall(int64_t number);
+  // The same, when the kill point of this name is reached for the nth time.
+  void StopAt(std::string name, int nth = 1);
+  // Writes and reads are short or interrupted at random.
   void MakeUneven(uint64_t seed);
 
-  // Since the last of the calls above.
+  // The number of calls since the fault was set.
   int64_t calls() const { return calls_; }
-  // Whether what was asked for has come to pass.
-  bool happened() const { return happened_; }
+  // Whether the injected fault has fired.
+  bool fault_fired() const { return fault_fired_; }
 
   int Open(const std::string& path, int flags) override;
   int64_t Write(int file, const void* data, size_t size) override;
@@ -60,19 +62,19 @@ class FaultyFileSystem final : public FileSystemWrapper {
 
  private:
   void Reset();
-  // What the next call shall return instead of being made; 0: it is made.
+  // The error that the next call returns; 0 if it is forwarded.
   int Fault();
-  // How many of so many bytes a call shall move, or minus an error.
+  // How many of `size` bytes a call reads or writes, or minus an errno.
   int64_t Uneven(size_t size);
 
   int64_t calls_ = 0;
   int64_t fail_at_ = 0;
-  int64_t end_at_ = 0;
+  int64_t stop_at_ = 0;
   int error_ = 0;
-  std::string end_point_;
+  std::string stop_point_;
   int points_left_ = 0;
-  bool ended_ = false;
-  bool happened_ = false;
+  bool stopped_ = false;
+  bool fault_fired_ = false;
   uint64_t random_ = 0;
 };
 

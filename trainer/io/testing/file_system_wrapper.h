@@ -1,11 +1,13 @@
-// FileSystemWrapper passes every call on: a test overrides the one that shall
-// do something else. Free of libtorch.
+// FileSystemWrapper forwards every call, so that a test overrides only the
+// calls that it changes. Free of libtorch.
 //
 //   class FullDisk final : public FileSystemWrapper {
+//    public:
+//     FullDisk() : FileSystemWrapper(RealFileSystem()) {}
 //     int Allocate(int, uint64_t) override { return -ENOSPC; }
 //   };
 //
-// As thread-safe as what it wraps.
+// As thread-safe as the wrapped file system.
 #ifndef TRAINYARD_TRAINER_IO_TESTING_FILE_SYSTEM_WRAPPER_H_
 #define TRAINYARD_TRAINER_IO_TESTING_FILE_SYSTEM_WRAPPER_H_
 

@@ -1,7 +1,7 @@
-// MemoryFileSystem is a disk in memory that forgets, when its power is cut, all
-// that was never synced: bytes of files, and names in folders. As harsh as a
-// disk may be: a file that has its name and was not synced itself is empty.
-// Free of libtorch.
+// MemoryFileSystem is a disk in memory. When its power is cut it loses
+// everything that was not synced: bytes of files and names in folders. It is as
+// harsh as a disk may be: a file whose name was synced but not its content is
+// empty. Free of libtorch.
 //
 //   MemoryFileSystem files;
 //   files.Put("/run/step-0000000001/manifest.pb", bytes);
@@ -27,10 +27,10 @@ class MemoryFileSystem final : public FileSystem {
   MemoryFileSystem();
   ~MemoryFileSystem() override;
 
-  // What is not on the disk is gone, and so are open files.
+  // Drops all data that was not synced, and closes all files.
   void CutPower();
 
-  // A durable file, with the folders it is in.
+  // Creates a durable file and the folders above it.
   void Put(const std::string& path, std::string content);
 
   int Open(const std::string& path, int flags) override;
@@ -61,8 +61,7 @@ class MemoryFileSystem final : public FileSystem {
   };
 
   NodePointer Find(const std::string& path) const;
-  // The folder that a path is in, and its name there; no folder if there is
-  // none.
+  // The parent folder of a path (null if it does not exist) and the name in it.
   Place PlaceOf(const std::string& path) const;
   int Remove(const std::string& path, bool folder);
 

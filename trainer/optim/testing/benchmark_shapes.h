@@ -1,4 +1,8 @@
-// Shapes of networks' parameters, for benchmarks of what runs over all of them.
+// Shapes of the parameters of networks, for benchmarks.
+//
+//   for (const auto& sizes : shapes) gradients.push_back(at::randn(sizes));
+//
+// Thread-safe.
 #ifndef TRAINYARD_TRAINER_OPTIM_TESTING_BENCHMARK_SHAPES_H_
 #define TRAINYARD_TRAINER_OPTIM_TESTING_BENCHMARK_SHAPES_H_
 
@@ -9,8 +13,8 @@ namespace trainyard {
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-// Convolution, weight and bias of its norm, and so on; in the end a linear
-// layer's weight and bias.
+// Convolutions, each followed by weight and bias of its norm; at the end the
+// weight and bias of a linear layer.
 inline Shapes ResNet50() {
   Shapes shapes;
   const auto conv = [&shapes](int64_t out, int64_t in, int64_t kernel) {

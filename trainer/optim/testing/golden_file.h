@@ -1,4 +1,11 @@
 // Reads the golden files that tools/golden/optimizers.py writes.
+//
+//   for (const OptimizerGoldenCase& golden :
+//        ReadGoldenFile("trainer/optim/testdata/lbfgs.txt")) {
+//     …
+//   }
+//
+// Thread-safe.
 #ifndef TRAINYARD_TRAINER_OPTIM_TESTING_GOLDEN_FILE_H_
 #define TRAINYARD_TRAINER_OPTIM_TESTING_GOLDEN_FILE_H_
 
@@ -19,18 +26,18 @@ struct OptimizerGoldenCase {
 
   std::string name;
   std::string dtype;
-  // Parameter "d" has no gradient in some updates.
+  // Whether parameter "d" lacks a gradient in some updates.
   bool skips = false;
   std::vector<Param> params;
-  // The second group's.
+  // The overrides of the second group.
   std::map<std::string, double> overrides;
-  // After so many updates, by parameter.
+  // Parameters after a number of updates.
   std::map<int, Values> checkpoints;
-  // In the end, by "<parameter>/<what>".
+  // The final state, by "<parameter>/<what>".
   Values state;
 };
 
-// All cases of a file. Throws std::runtime_error if it cannot be read.
+// Returns all cases of a file. Throws std::runtime_error if it cannot be read.
 std::vector<OptimizerGoldenCase> ReadGoldenFile(const std::string& path);
 
 }  // namespace trainyard

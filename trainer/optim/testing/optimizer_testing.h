@@ -1,10 +1,11 @@
-// What every optimizer's test checks: that it makes the numbers Python's makes,
-// that it refuses bad options by name, and that it keeps Optimizer's contract.
+// The tests of every optimizer: it computes the same numbers as Python's, it
+// rejects bad options by name, and it keeps Optimizer's contract.
 //
-//   TEST(LionTest, SameAsPython) {
-//     ExpectSameAsPython<Lion>("lion", "plain", LionOptions{.lr = 0.003});
+//   TEST(LionTest, KeepsTheContract) {
+//     ExpectContract<Lion>(LionOptions{.weight_decay = 0.1});
 //   }
-//   TEST(LionTest, KeepsTheContract) { ExpectContract<Lion>(LionOptions{}); }
+//
+// Thread-compatible.
 #ifndef TRAINYARD_TRAINER_OPTIM_TESTING_OPTIMIZER_TESTING_H_
 #define TRAINYARD_TRAINER_OPTIM_TESTING_OPTIMIZER_TESTING_H_
 
@@ -25,20 +26,22 @@ namespace trainyard {
 using MakeOptimizer =
     std::function<std::unique_ptr<Optimizer>(const ParamGroups&)>;
 
-// How far numbers may be from Python's, relative to a tensor's largest.
+// The maximum difference from Python's numbers, relative to the largest element
+// of the tensor.
 struct GoldenTolerance {
   double float64 = 1e-9;
   double float32 = 1e-6;
 };
 
-// Repeats a case of testdata/<file>.txt in both types and compares parameters
-// on the way and the state at the end.
+// Runs a case of testdata/<file>.txt in float64 and float32, and compares the
+// parameters during the run and the state at its end.
 void ExpectGolden(const std::string& file, const std::string& name,
                   const MakeOptimizer& make,
                   const GoldenTolerance& tolerance = {});
 
-// Gradients divided are smaller gradients; parameters without a gradient stay
-// with their state; a state loaded elsewhere goes on bit for bit.
+// Checks that StepDivided equals step with divided gradients, that parameters
+// without a gradient keep their value and state, and that an optimizer with a
+// loaded state continues bit for bit.
 void ExpectContractOf(const MakeOptimizer& make);
 
 template <typename O, typename Options>
@@ -60,14 +63,14 @@ void ExpectContract(const Options& options) {
   ExpectContractOf(Maker<O>(options));
 }
 
-// A parameter to try options on.
+// Returns a parameter for tests of options.
 at::Tensor TestParameter();
 
 template <typename O, typename Options>
 void ExpectRefused(const Options& options, const std::string& why) {
   try {
     const O optimizer({TestParameter()}, options);
-    ADD_FAILURE() << "accepted, in spite of: " << why;
+    ADD_FAILURE() << "accepted, but expected: " << why;
   } catch (const c10::ValueError& error) {
     EXPECT_THAT(error.what_without_backtrace(), ::testing::HasSubstr(why));
   }

@@ -1,0 +1,73 @@
+"""Fails on a path or a label that does not exist: in documents, and in comments and strings of
+source files.
+
+A path begins with a folder of the tree's root and ends in the name of a source file. In a
+document, links are paths too, and so is everything in backticks that begins with such a
+folder or ends in the name of a source file; these may be relative to the document. A label
+begins with // and such a folder; Bazel checks those of BUILD files. Names with
+placeholders (`<name>`, `*`, `{a,b}`) are not checked.
+"""
+
+import pathlib
+import re
+
+_SOURCES = (".bazel", ".bzl", ".cc", ".h", ".js", ".proto", ".py", ".sh")
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_END = r"(?![\w./*{<-])"
+_WITH_LABELS = (".cc", ".h", ".md", ".sh")
+# Macros of tools/build_rules make these targets besides the one that they name.
+_MADE = re.compile(r"(?:_(?:cpu|cuda)_\d+)?_test$|_smoke_test$|_ranks$|_code$")
+
+
+def _folders(names: list[str]) -> str:
+    roots = {name.partition("/")[0] for name in names if "/" in name and not name.startswith(".")}
+    return "|".join(sorted(map(re.escape, roots)))
+
+
+def _label_exists(root: pathlib.Path, names: set[str], package: str, target: str) -> bool:
+    build = f"{package}/BUILD.bazel".lstrip("/")
+    if build not in names:
+        return False
+    if target in ("all", "...") or f"{package}/{target}" in names:
+        return True
+    text = (root / build).read_text()
+    # A name may be an item of a list from which targets are made.
+    return f'"{target}"' in text or (bool(_MADE.search(target)) and f'"{_MADE.sub("", target)}' in text)
+
+
+def check(root: pathlib.Path, names: list[str]) -> list[str]:
+    folders = _folders(names)
+    if not folders:
+        return []
+    path = re.compile(rf"(?<![\w./@>}}-])(?:\.\./)*((?:{folders})/[\w./-]*\.(?:bazel|bzl|cc|h|js|md|proto|py|sh)){_END}")
+    label = re.compile(rf"(?<![\w:/@])//((?:{folders})(?:/[\w-]+)*)(?::([\w.-]*\w))?{_END}")
+    quoted = re.compile(rf"`((?:{folders})/[\w./-]*|[\w./-]+\.(?:bzl|cc|h|js|proto|py|sh))`")
+    known = set(names)
+    errors = []
+    for name in names:
+        is_document = name.endswith(".md")
+        # Tests of checks write trees of their own.
+        if not (is_document or name.endswith(_SOURCES)) or "selftest" in name:
+            continue
+        folder = (root / name).parent
+        has_labels = name.endswith(_WITH_LABELS) and not name.endswith("_test.cc")
+        for number, line in enumerate((root / name).read_text().splitlines(), start=1):
+            where = f"{name}:{number}"
+            for found in path.findall(line):
+                if found not in known and not found.endswith(".pb.h"):
+                    errors.append(f"{where}: there is no {found}")
+            for package, target in label.findall(line) if has_labels else []:
+                if not _label_exists(root, known, package, target or package.rpartition("/")[2]):
+                    errors.append(f"{where}: there is no target //{package}{':' + target if target else ''}")
+            if not is_document:
+                continue
+            for found in quoted.findall(line):
+                first, slash, _ = found.partition("/")
+                if slash and not (root / first).is_dir() and not (folder / first).is_dir():
+                    continue  # of a library, e.g. ATen/core/Tensor.h
+                if not (root / found).exists() and not (folder / found).exists():
+                    errors.append(f"{where}: there is no {found}")
+            for link in _LINK.findall(line):
+                if "://" not in link and not (folder / link).exists():
+                    errors.append(f"{where}: the link {link} leads nowhere")
+    return errors

@@ -1,0 +1,38 @@
+#include "trainer/checkpoint/checkpointer.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <memory>
+#include <variant>
+
+#include "trainer/checkpoint/parts/has_nan.h"
+
+namespace trainyard {
+
+absl::Status CheckSavable(const Checkpoint& checkpoint) {
+  if (checkpoint.step < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the step of the checkpoint is ", checkpoint.step,
+                     "; it must be at least 0"));
+  }
+  for (const auto& [group, tensors] : checkpoint.tensors) {
+    for (const NamedTensor& item : tensors) {
+      const absl::Status status =
+          CheckNoNan(group, {item.name, item.tensor.cpu().contiguous()});
+      if (!status.ok()) return status;
+    }
+  }
+  for (const auto& [part, state] : checkpoint.parts) {
+    for (const auto& [name, value] : state.values()) {
+      const auto* const tensor =
+          std::get_if<std::shared_ptr<const at::Tensor>>(&value);
+      if (tensor == nullptr || part == kGradientsPart) continue;
+      const absl::Status status =
+          CheckNoNan(part, {name, (*tensor)->cpu().contiguous()});
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,110 @@
+// Periods of a user's function, and schedules that step every N, in a real run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schedulers/linear.h"
+#include "trainer/checkpoint/testing/memory_folder.h"
+#include "trainer/testing/line_rig.h"
+#include "trainer/trainer.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Batches 1, 2, 4, 8, …
+Period Doubling() {
+  return When([](const Progress& now) {
+    return (now.batches & (now.batches - 1)) == 0;
+  });
+}
+
+// Evaluations, checkpoints and reports of a run of two epochs with five batches
+// each, as "<what>@<updates>".
+std::vector<std::string> Log(TrainOptions options) {
+  LineRig rig;
+  std::vector<std::string> log;
+  const auto add = [&](const std::string& what, const StepState& state) {
+    log.push_back(what + "@" + std::to_string(state.optimizer_step));
+  };
+  rig.trainer().Add(On<EvalEnd>(
+      [&](const EvalEnd& e, Control&) { add("evaluate", e.state); }));
+  rig.trainer().Add(On<CheckpointSaved>(
+      [&](const CheckpointSaved& e, Control&) { add("save", e.state); }));
+  rig.trainer().Add(
+      On<Report>([&](const Report& e, Control&) { add("report", e.state); }));
+  options.data = LinePoints(20);
+  options.eval_data = LinePoints(4);
+  options.num_epochs = 2;
+  options.per_device_batch_size = 4;
+  rig.trainer().Train(options);
+  return log;
+}
+
+TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
+  EXPECT_THAT(Log({.evaluate = Doubling(), .report = Period()}),
+              ElementsAre("evaluate@1", "evaluate@2", "evaluate@4",
+                          "evaluate@8", "evaluate@10"));
+  EXPECT_THAT(Log({.evaluate = Period(), .report = Doubling()}),
+              ElementsAre("report@1", "report@2", "report@4", "report@8"));
+  EXPECT_THAT(Log({.evaluate = Period(),
+                   .checkpoint = {.directory = MemoryFolder() + "/when",
+                                  .every = Doubling()},
+                   .report = Period()}),
+              ElementsAre("save@1", "save@2", "save@4", "save@8", "save@10"));
+}
+
+// True at the last batch of an epoch: it is asked before and after the epoch is
+// counted, and still evaluates once.
+TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
+  const Period fifth =
+      When([](const Progress& now) { return now.batches % 5 == 0; });
+  EXPECT_THAT(
+      Log({.evaluate = fifth, .report = fifth}),
+      ElementsAre("evaluate@5", "report@5", "evaluate@10", "report@10"));
+  const Period epoch =
+      When([](const Progress& now) { return now.epochs == 1; });
+  EXPECT_THAT(
+      Log({.evaluate = Period(), .report = epoch}),
+      ElementsAre("report@5", "report@6", "report@7", "report@8", "report@9"));
+}
+
+// The learning rate of each update. Stops after `updates` of them, and resumes.
+std::vector<double> Rates(const FieldSchedule& schedule, int64_t updates) {
+  std::vector<double> rates;
+  const auto train = [&](int64_t stop_at) {
+    LineRig rig(/*lr=*/8);
+    rig.trainer().Add(On<GradientsReady>([&](const GradientsReady&, Control&) {
+      rates.push_back(rig.optimizer().Field(0, "lr"));
+    }));
+    rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control& control) {
+      if (e.state.optimizer_step == stop_at) control.RequestStop("test");
+    }));
+    rig.trainer().Train({.data = LinePoints(8),
+                         .num_epochs = 2,
+                         .checkpoint = {.directory = MemoryFolder() + "/rates" +
+                                                     std::to_string(updates)},
+                         .resume = Resume::kIfPresent,
+                         .per_device_batch_size = 2,
+                         .schedules = {schedule}});
+  };
+  train(updates);
+  if (updates > 0) train(0);
+  return rates;
+}
+
+TEST(ScheduleFrequencyTest, StepsEveryNthUpdateAlsoAfterResume) {
+  const FieldSchedule schedule{.schedule = Linear(), .frequency = 2};
+  // Eight updates are four steps: 8, 6, 4 and 2, each twice.
+  for (const int64_t stop_at : {0, 1, 4, 5}) {
+    EXPECT_THAT(Rates(schedule, stop_at), ElementsAre(8, 8, 6, 6, 4, 4, 2, 2))
+        << "stopped after " << stop_at;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
