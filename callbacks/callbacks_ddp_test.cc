@@ -68,8 +68,8 @@ bool SameOnAll(const at::Tensor& mine) {
 TEST(SaveBestDdpTest, OneWritesAndAllHaveTheBest) {
   const std::string folder = NewFolder("best");
   LineRig rig(/*lr=*/0.1, &Ddp());
-  auto& best = rig.trainer().Add(SaveBest(
-      rig.trainer().task().NamedTensors(), {.directory = folder}));
+  auto& best = rig.trainer().Add(
+      SaveBest(rig.trainer().task().NamedTensors(), {.directory = folder}));
   // Worse again after the second epoch, and different on each process.
   at::Tensor kept;
   rig.trainer().Add(On<EpochEnd>([&](const EpochEnd& e, Control&) {
@@ -92,8 +92,8 @@ TEST(SaveBestDdpTest, AFailureOfTheFirstEndsAll) {
   if (Ddp().rank() == 0) std::ofstream(file) << "not a folder";
   Ddp().collectives().Barrier();
   LineRig rig(/*lr=*/0.1, &Ddp());
-  rig.trainer().Add(SaveBest(rig.trainer().task().NamedTensors(),
-                             {.directory = file}));
+  rig.trainer().Add(
+      SaveBest(rig.trainer().task().NamedTensors(), {.directory = file}));
   EXPECT_THROW(rig.trainer().Train(Options()), std::exception);
 }
 
@@ -104,9 +104,8 @@ TEST(ModelEmaDdpTest, AllHaveTheBestAverages) {
   AdamW optimizer(*model, {.lr = 0.1});
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, Ddp());
   ModelEma& ema = trainer.Add(ModelEma(*model, {.decay = {.decay = 0.5}}));
-  trainer.Add(SaveBest(
-      trainer.task().NamedTensors(),
-      {.directory = folder, .metric = "ema_eval_loss"}));
+  trainer.Add(SaveBest(trainer.task().NamedTensors(),
+                       {.directory = folder, .metric = "ema_eval_loss"}));
   trainer.Train(Options());
   const std::vector<double> losses = trainer.history().Values("ema_eval_loss");
   EXPECT_EQ(losses.size(), 3);
@@ -136,8 +135,7 @@ TEST(PredictionsDdpTest, EachRecordOnceInTheDatasetsOrder) {
   const std::string folder = NewFolder("predictions");
   for (const int64_t size : {13, 3}) {
     LineRig shared(/*lr=*/0.1, &Ddp()), alone;
-    shared.trainer().Add(
-        PredictionsToFile({.path = folder + "/shared.csv"}));
+    shared.trainer().Add(PredictionsToFile({.path = folder + "/shared.csv"}));
     shared.trainer().Evaluate(LinePoints(size), 2);
     Ddp().collectives().Barrier();
     const std::string mine =
@@ -157,9 +155,9 @@ TEST(PredictionsDdpTest, EachRecordOnceInTheDatasetsOrder) {
 TEST(LearningRateFinderDdpTest, AllMeasureTheSame) {
   LineRig rig(/*lr=*/0.1, &Ddp());
   const at::Tensor weight = rig.weight();
-  auto& finder = rig.trainer().Add(LearningRateFinder(
-      rig.optimizer(), rig.trainer().task().NamedTensors(),
-      {.min_lr = 1e-4, .updates = 30}));
+  auto& finder = rig.trainer().Add(
+      LearningRateFinder(rig.optimizer(), rig.trainer().task().NamedTensors(),
+                         {.min_lr = 1e-4, .updates = 30}));
   TrainOptions options = Options();
   options.num_epochs = 100;
   rig.trainer().Train(options);

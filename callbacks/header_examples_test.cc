@@ -150,10 +150,11 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
                .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}}});
   trainer.Add(track);
   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
-  trainer.Add(SaveBest(trainer.task().NamedTensors(), {.directory = "runs/first/best",
-                                                .metric = "ema_eval_loss"}));
   trainer.Add(
-      SaveBest(trainer.task().NamedTensors(), {.directory = "runs/first/best"}));
+      SaveBest(trainer.task().NamedTensors(),
+               {.directory = "runs/first/best", .metric = "ema_eval_loss"}));
+  trainer.Add(SaveBest(trainer.task().NamedTensors(),
+                       {.directory = "runs/first/best"}));
   WeightsFolder folder("runs/first/best");
   absl::Status written = folder.Write(1200, weights, {{"epoch", "3"}});
   absl::StatusOr<std::vector<NamedTensor>> read = folder.Read(1200);

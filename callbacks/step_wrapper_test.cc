@@ -119,14 +119,14 @@ TEST(StepWrapperTest, TheTaskIsInnermostAndTheLowestPriorityOutermost) {
   trainer.Add(Noting(log, "a", -1), {.duplicates = Duplicates::kAllow});
   trainer.Train(
       {.data = LinePoints(2), .num_epochs = 1, .per_device_batch_size = 2});
-  EXPECT_THAT(
-      log, ElementsAre("a backward", "b backward", "task backward", "b end",
-                       "a end",  //
-                       "a optimizer", "b optimizer", "task optimizer",
-                       "a schedule", "b schedule", "task schedule", "b end",
-                       "a end",  //
-                       "a zero", "b zero", "task zero", "b end", "a end",
-                       "b end", "a end"));
+  EXPECT_THAT(log,
+              ElementsAre("a backward", "b backward", "task backward", "b end",
+                          "a end",  //
+                          "a optimizer", "b optimizer", "task optimizer",
+                          "a schedule", "b schedule", "task schedule", "b end",
+                          "a end",  //
+                          "a zero", "b zero", "task zero", "b end", "a end",
+                          "b end", "a end"));
 }
 
 // Does the update by hand: plain gradient descent.

@@ -13,6 +13,7 @@
 
 #include "backends/make_backend.h"
 #include "trainer/optim/sgd.h"
+#include "trainer/run_clock.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/testing/modules.h"
@@ -31,7 +32,7 @@ class ToldLine final : public TaskOf<Example> {
     AddOptimizer("sgd", optimizer_);
   }
   StepOutput TrainStep(const Example& batch, StepContext& step) override {
-    train_states.push_back(step.state());
+    train_states.push_back(step.clock());
     const at::Tensor outputs = line_->forward(batch.input);
     step.ForwardDone(outputs);
     const at::Tensor loss = at::mse_loss(outputs, batch.target);
@@ -39,13 +40,13 @@ class ToldLine final : public TaskOf<Example> {
     return {.loss = loss, .metrics = {{"size", outputs.abs().mean()}}};
   }
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
-    eval_states.push_back(step.state());
+    eval_states.push_back(step.clock());
     const at::Tensor outputs = line_->forward(batch.input);
     return {.loss = at::mse_loss(outputs, batch.target), .outputs = outputs};
   }
 
   std::vector<double> losses;
-  std::vector<StepState> train_states, eval_states;
+  std::vector<RunClock> train_states, eval_states;
 
  private:
   TestLinear line_{3, 1};
@@ -117,11 +118,11 @@ TEST_F(EventValuesTest, ABatchHasItsSizeItsOutputsAndItsMetrics) {
 // The step of a forward pass: what is done before it.
 TEST_F(EventValuesTest, AStepIsToldWhereTheRunIs) {
   Train();
-  const auto places = [](const std::vector<StepState>& states) {
+  const auto places = [](const std::vector<RunClock>& states) {
     std::vector<std::vector<int64_t>> all;
-    for (const StepState& state : states) {
-      all.push_back({state.epoch, state.batch_idx, state.optimizer_step,
-                     state.samples_seen});
+    for (const RunClock& clock : states) {
+      all.push_back({clock.epoch(), clock.epoch_batches(), clock.updates(),
+                     clock.samples()});
     }
     return all;
   };
@@ -131,8 +132,8 @@ TEST_F(EventValuesTest, AStepIsToldWhereTheRunIs) {
       ElementsAre(Place{0, 0, 0, 0}, Place{0, 1, 0, 4}, Place{0, 2, 1, 8},
                   Place{1, 0, 2, 10}, Place{1, 1, 2, 14}, Place{1, 2, 3, 18}));
   EXPECT_THAT(places(task_->eval_states),
-              ElementsAre(Place{0, 0, 2, 10}, Place{0, 1, 2, 10},
-                          Place{1, 0, 4, 20}, Place{1, 1, 4, 20}));
+              ElementsAre(Place{0, 3, 2, 10}, Place{0, 3, 2, 10},
+                          Place{1, 3, 4, 20}, Place{1, 3, 4, 20}));
 }
 
 // The means of an epoch are in the history before anybody is told of its end,
@@ -140,11 +141,10 @@ TEST_F(EventValuesTest, AStepIsToldWhereTheRunIs) {
 TEST_F(EventValuesTest, TheHistoryIsAheadOfTheCallbacks) {
   std::vector<std::string> log;
   const auto note = [&](const std::string& event, const RunHistory& history) {
-    log.push_back(event + " of " + std::to_string(history.current_epoch()) +
-                  ": " + std::to_string(history.Values("train_loss").size()) +
-                  " trained, " +
-                  std::to_string(history.Values("eval_loss").size()) +
-                  " evaluated");
+    log.push_back(
+        event + " of " + std::to_string(history.current_epoch()) + ": " +
+        std::to_string(history.Values("train_loss").size()) + " trained, " +
+        std::to_string(history.Values("eval_loss").size()) + " evaluated");
   };
   trainer_->Add(On<TrainEpochEnd>([&](const TrainEpochEnd& e, Control&) {
     note("TrainEpochEnd", e.history);
@@ -156,8 +156,8 @@ TEST_F(EventValuesTest, TheHistoryIsAheadOfTheCallbacks) {
   }));
   trainer_->Add(On<EpochEnd>(
       [&](const EpochEnd& e, Control&) { note("EpochEnd", e.history); }));
-  trainer_->Add(
-      On<RunEnd>([&](const RunEnd& e, Control&) { note("RunEnd", e.history); }));
+  trainer_->Add(On<RunEnd>(
+      [&](const RunEnd& e, Control&) { note("RunEnd", e.history); }));
   Train();
   EXPECT_THAT(log, ElementsAre("TrainEpochEnd of 1: 1 trained, 0 evaluated",
                                "EvalEnd of 1: 1 trained, 1 evaluated",

@@ -44,8 +44,8 @@ DatasetPtr Points(int64_t size) {
 }
 
 TestCustom Weights(const std::string& name) {
-  return TestCustom(TestModuleParts{
-      .parameters = {{name, at::full({3}, 0.5, at::kDouble)}}});
+  return TestCustom(
+      TestModuleParts{.parameters = {{name, at::full({3}, 0.5, at::kDouble)}}});
 }
 
 class FractionTask final : public TaskOf<Example> {
@@ -58,8 +58,7 @@ class FractionTask final : public TaskOf<Example> {
   }
   StepOutput TrainStep(const Example& batch, StepContext&) override {
     const at::Tensor error = Error(at::dropout(batch.input, 0.5, true), batch);
-    return {.loss = error.square().mean(),
-            .metrics = {{"bias", error.mean()}}};
+    return {.loss = error.square().mean(), .metrics = {{"bias", error.mean()}}};
   }
   StepOutput EvalStep(const Example& batch, StepContext&) override {
     return {.loss = Error(batch.input, batch).square().mean()};
@@ -138,7 +137,7 @@ Outcome Train(const std::string& folder, int64_t stop_at = -1) {
        .report = Every(Batches(4)),
        .per_device_batch_size = 2,
        .grad_accum_steps = 2,
-       .schedule = Linear({.end_ratio = 0.5, .length = Updates(8)}),
+       .schedule = Linear({.end_ratio = 0.5, .length = Updates(4)}),
        .schedules = {{.schedule = OnPlateau({.factor = 0.5, .patience = 0}),
                       .optimizer = "head"}},
        .seed = 5});

@@ -124,8 +124,9 @@ TEST(OwnStepsTest, AreWhatTheLoopDoes) {
     EXPECT_TRUE(at::equal(automatic.a, by_hand.a)) << window;
     EXPECT_TRUE(at::equal(automatic.b, by_hand.b)) << window;
     // Two optimizers that are updated in one step are one update of the run.
-    EXPECT_EQ(by_hand.result.state.optimizer_step, 12 / window);
-    EXPECT_EQ(automatic.result.state, by_hand.result.state);
+    EXPECT_EQ(by_hand.result.clock.updates(), 12 / window);
+    EXPECT_EQ(automatic.result.clock.samples(), by_hand.result.clock.samples());
+    EXPECT_EQ(automatic.result.clock.updates(), by_hand.result.clock.updates());
   }
 }
 
@@ -144,7 +145,7 @@ TEST(OwnStepsTest, MayAlternate) {
   }
   EXPECT_TRUE(at::equal(outcome.a, models.a["weight"]));
   EXPECT_TRUE(at::equal(outcome.b, models.b["weight"]));
-  EXPECT_EQ(outcome.result.state.optimizer_step, 12);
+  EXPECT_EQ(outcome.result.clock.updates(), 12);
 }
 
 // Update tells whether it did: only at the end of a window, which an epoch's
@@ -158,7 +159,7 @@ TEST(OwnStepsTest, UpdateOnlyAtTheEndOfAWindow) {
   EXPECT_THAT(outcome.updated, ElementsAre(false, false, true, true,  //
                                            false, false, true, true,  //
                                            true, true));
-  EXPECT_EQ(outcome.result.state.optimizer_step, 3);
+  EXPECT_EQ(outcome.result.clock.updates(), 3);
 }
 
 // Several losses of one batch add up; a task that did it all need not return
@@ -179,7 +180,8 @@ TEST(OwnStepsTest, SeveralLossesAndNoneReturned) {
   Trainer trainer(std::move(task), *backend);
   const RunResult result = trainer.Train(Options());
   const Outcome one = Train(Order::kAutomatic, Options());
-  EXPECT_EQ(result.state, one.result.state);
+  EXPECT_EQ(result.clock.samples(), one.result.clock.samples());
+  EXPECT_EQ(result.clock.updates(), one.result.clock.updates());
   EXPECT_TRUE(at::allclose(silent.a["weight"], one.a, 1e-6, 1e-7));
   EXPECT_TRUE(at::allclose(silent.b["weight"], one.b, 1e-6, 1e-7));
 }
@@ -193,7 +195,7 @@ TEST(OwnStepsTest, EachOptimizerHasItsOwnSchedule) {
       const at::Tensor loss = FirstLoss(batch).add(SecondLoss(batch));
       step.Backward(loss);
       step.Update(first);
-      if (step.state().batch_idx % 2 == 0) step.Update(second);
+      if (step.clock().epoch_batches() % 2 == 0) step.Update(second);
       return {.loss = loss};
     }
   };

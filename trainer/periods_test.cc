@@ -8,6 +8,7 @@
 
 #include "schedulers/linear.h"
 #include "trainer/checkpoint/testing/memory_folder.h"
+#include "trainer/run_clock.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/trainer.h"
 
@@ -24,19 +25,19 @@ Period Doubling() {
 }
 
 // Evaluations, checkpoints and reports of a run of two epochs with five batches
-// each, as "<what>@<updates>".
+// each, as "<what>@<updates>". The end of a run has all that are not current.
 std::vector<std::string> Log(TrainOptions options) {
   LineRig rig;
   std::vector<std::string> log;
-  const auto add = [&](const std::string& what, const StepState& state) {
-    log.push_back(what + "@" + std::to_string(state.optimizer_step));
+  const auto add = [&](const std::string& what, const RunClock& clock) {
+    log.push_back(what + "@" + std::to_string(clock.updates()));
   };
   rig.trainer().Add(On<EvalEnd>(
-      [&](const EvalEnd& e, Control&) { add("evaluate", e.state); }));
+      [&](const EvalEnd& e, Control&) { add("evaluate", e.clock); }));
   rig.trainer().Add(On<CheckpointSaved>(
-      [&](const CheckpointSaved& e, Control&) { add("save", e.state); }));
+      [&](const CheckpointSaved& e, Control&) { add("save", e.clock); }));
   rig.trainer().Add(
-      On<Report>([&](const Report& e, Control&) { add("report", e.state); }));
+      On<Report>([&](const Report& e, Control&) { add("report", e.clock); }));
   options.data = LinePoints(20);
   options.eval_data = LinePoints(4);
   options.num_epochs = 2;
@@ -49,8 +50,9 @@ TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
   EXPECT_THAT(Log({.evaluate = Doubling(), .report = Period()}),
               ElementsAre("evaluate@1", "evaluate@2", "evaluate@4",
                           "evaluate@8", "evaluate@10"));
-  EXPECT_THAT(Log({.evaluate = Period(), .report = Doubling()}),
-              ElementsAre("report@1", "report@2", "report@4", "report@8"));
+  EXPECT_THAT(
+      Log({.evaluate = Period(), .report = Doubling()}),
+      ElementsAre("report@1", "report@2", "report@4", "report@8", "report@10"));
   EXPECT_THAT(Log({.evaluate = Period(),
                    .checkpoint = {.directory = MemoryFolder() + "/when",
                                   .every = Doubling()},
@@ -68,9 +70,9 @@ TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
       ElementsAre("evaluate@5", "report@5", "evaluate@10", "report@10"));
   const Period epoch =
       When([](const Progress& now) { return now.epochs == 1; });
-  EXPECT_THAT(
-      Log({.evaluate = Period(), .report = epoch}),
-      ElementsAre("report@5", "report@6", "report@7", "report@8", "report@9"));
+  EXPECT_THAT(Log({.evaluate = Period(), .report = epoch}),
+              ElementsAre("report@5", "report@6", "report@7", "report@8",
+                          "report@9", "report@10"));
 }
 
 // The learning rate of each update. Stops after `updates` of them, and resumes.
@@ -82,7 +84,7 @@ std::vector<double> Rates(const FieldSchedule& schedule, int64_t updates) {
       rates.push_back(rig.optimizer().Field(0, "lr"));
     }));
     rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control& control) {
-      if (e.state.optimizer_step == stop_at) control.RequestStop("test");
+      if (e.clock.updates() == stop_at) control.RequestStop("test");
     }));
     rig.trainer().Train({.data = LinePoints(8),
                          .num_epochs = 2,

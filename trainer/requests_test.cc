@@ -108,8 +108,8 @@ TEST(ReachTest, RunStartTellsOfResumeAndRanks) {
                          .checkpoint = {.directory = folder},
                          .resume = Resume::kIfPresent});
   }
-  EXPECT_THAT(starts,
-              ElementsAre("new at 0, rank 0 of 1", "resumed at 1, rank 0 of 1"));
+  EXPECT_THAT(starts, ElementsAre("new at 0, rank 0 of 1",
+                                  "resumed at 1, rank 0 of 1"));
 }
 
 // An event of the user's own.

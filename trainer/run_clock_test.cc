@@ -70,9 +70,9 @@ TEST(RunClockTest, CountsInTheEpochAndSinceTheStart) {
                                         .samples = 40,
                                         .epochs = 1,
                                         .seconds = 20}));
-  EXPECT_EQ(clock.epoch_progress(),
-            (Progress{
-                .batches = 2, .updates = 2, .samples = 16, .seconds = 14}));
+  EXPECT_EQ(
+      clock.epoch_progress(),
+      (Progress{.batches = 2, .updates = 2, .samples = 16, .seconds = 14}));
   EXPECT_EQ(clock.previous().batches, 4);
   EXPECT_EQ(clock.previous().updates, 4);
 }

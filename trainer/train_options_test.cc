@@ -38,8 +38,8 @@ TEST(TrainOptionsTest, HeaderExample) {
 RunConfig ConfigOf(const TrainOptions& options) {
   LineRig rig;
   RunConfig config;
-  rig.trainer().Add(On<RunStart>(
-      [&](const RunStart& e, Control&) { config = e.config; }));
+  rig.trainer().Add(
+      On<RunStart>([&](const RunStart& e, Control&) { config = e.config; }));
   rig.trainer().Add(On<EpochStart>([&](const EpochStart& e, Control&) {
     EXPECT_EQ(e.config.ToString(), config.ToString());
   }));
@@ -92,10 +92,8 @@ TEST(TrainOptionsTest, TheFirstLimitThatIsReachedCounts) {
 
 // Nobody who is told of a run can change how it was configured.
 TEST(TrainOptionsTest, TheConfigurationCannotBeChanged) {
-  static_assert(
-      std::is_same_v<decltype(RunStart::config), const RunConfig&>);
-  static_assert(
-      std::is_same_v<decltype(EpochStart::config), const RunConfig&>);
+  static_assert(std::is_same_v<decltype(RunStart::config), const RunConfig&>);
+  static_assert(std::is_same_v<decltype(EpochStart::config), const RunConfig&>);
 }
 
 // The lengths that a schedule's factory is given, as the run found them out:

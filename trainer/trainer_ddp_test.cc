@@ -208,9 +208,9 @@ TEST_F(ResumeDdpTest, ProcessesThatDisagreeEndTogether) {
     const RunResult result = rig.trainer().Train(options);
     stopped += result.ending == RunEnding::kStopped;
     EXPECT_EQ(result.message.empty(), result.ending != RunEnding::kStopped);
-    const std::string mine = absl::StrCat(
-        result.clock.updates(), " ", result.clock.samples(), " ",
-        result.ending == RunEnding::kStopped, " ", result.message);
+    const std::string mine =
+        absl::StrCat(result.clock.updates(), " ", result.clock.samples(), " ",
+                     result.ending == RunEnding::kStopped, " ", result.message);
     for (const std::string& other : GatherText(Ddp().collectives(), mine)) {
       EXPECT_EQ(mine, other) << "run " << run;
     }
@@ -229,8 +229,7 @@ TEST_F(ResumeDdpTest, GoesOnWithAnotherNumberOfProcesses) {
   Ddp().collectives().Barrier();
   if (Ddp().rank() == 0) {
     const Outcome end = Train(Saved(), nullptr);
-    EXPECT_EQ(PositionOf(end.result.clock),
-                PositionOf(straight.result.clock));
+    EXPECT_EQ(PositionOf(end.result.clock), PositionOf(straight.result.clock));
     EXPECT_TRUE(at::allclose(end.weight, straight.weight, 1e-6, 1e-7));
     ExpectNear(end.train_losses, straight.train_losses);
     ExpectNear(end.eval_losses, straight.eval_losses);

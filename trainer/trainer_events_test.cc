@@ -48,8 +48,7 @@ class Recorder final : public Callback {
     log.push_back("StepEnd");
     if (e.clock.samples() >= stop_at) control.RequestStop("enough samples");
     if (e.clock.samples() >= cancel_at) raise(SIGINT);
-    if (e.clock.samples() >= throw_at)
-      throw std::runtime_error("out of luck");
+    if (e.clock.samples() >= throw_at) throw std::runtime_error("out of luck");
   }
   void OnTrainEpochEnd(const TrainEpochEnd&, Control&) override {
     log.push_back("TrainEpochEnd");
@@ -212,9 +211,8 @@ TEST(TrainerEventsTest, AnEvaluationCountsItsBatches) {
     starts.push_back(e.batch_idx);
     trained.push_back(e.clock.epoch_batches());
   }));
-  rig.trainer().Add(On<EvalStepEnd>([&](const EvalStepEnd& e, Control&) {
-    ends.push_back(e.batch_idx);
-  }));
+  rig.trainer().Add(On<EvalStepEnd>(
+      [&](const EvalStepEnd& e, Control&) { ends.push_back(e.batch_idx); }));
   rig.trainer().Train({.data = LinePoints(8),
                        .eval_data = LinePoints(5),
                        .num_epochs = 1,

@@ -99,10 +99,10 @@ void PredictionsToFile::Write(const PredictionRows& all) const {
         WriteCsv(options_.path, Header(options_.columns, all.columns()), all);
   }
   if (!backend_->collectives().Any(!status.ok())) return;
-  throw std::runtime_error(
-      "PredictionsToFile: " +
-      (status.ok() ? "rank 0 could not write " + options_.path
-                   : std::string(status.message())));
+  throw std::runtime_error("PredictionsToFile: " +
+                           (status.ok()
+                                ? "rank 0 could not write " + options_.path
+                                : std::string(status.message())));
 }
 
 }  // namespace trainyard

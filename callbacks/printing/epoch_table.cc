@@ -33,7 +33,7 @@ size_t WidthOf(const std::string& column) {
   return std::max(column.size(), kMinWidth);
 }
 
-std::string Seconds(double seconds) {
+std::string SecondsText(double seconds) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.1f", seconds);
   return text.data();
@@ -83,7 +83,7 @@ void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   Widen(values);
   PrintRow(config_.EpochLabel(e.clock.epoch()), values,
            ReadableCount(samples_per_second_),
-           Seconds(options_.clock() - start_));
+           SecondsText(options_.clock() - start_));
 }
 
 void EpochTable::OnRunEnd(const RunEnd& e, Control&) {

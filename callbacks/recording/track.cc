@@ -133,8 +133,8 @@ void Track::OnReport(const Report& e, Control&) {
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());
   }
-  row.emplace_back(
-      "epoch", static_cast<double>(e.clock.epoch_of_last_batch() + 1));
+  row.emplace_back("epoch",
+                   static_cast<double>(e.clock.epoch_of_last_batch() + 1));
   row.emplace_back("samples", static_cast<double>(e.clock.samples()));
   const double seconds =
       report_start_ ? options_.clock() - *report_start_ - report_eval_seconds_

@@ -78,7 +78,8 @@ TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
   track.OnReport({.clock = clock, .metrics = {{"train_loss", 0.7}}}, control);
   lr = 0.05;
   // 6 seconds, of which 2 are an evaluation's.
-  track.OnEvalStart({.clock = clock, .name = "eval", .backend = FakeBackend()}, control);
+  track.OnEvalStart({.clock = clock, .name = "eval", .backend = FakeBackend()},
+                    control);
   now += 2;
   track.OnEvalEnd({.clock = clock, .name = "eval", .metrics = {}}, control);
   now += 4;
@@ -157,7 +158,8 @@ TEST(TrackTest, AHistoryThatWasRestoredIsNotNew) {
   for (const bool resumed : {false, true}) {
     Track track({.run_dir = folder, .clock = [] { return 0.0; }});
     if (resumed) track.LoadState(saved);
-    track.OnRunStart({config, clock, /*resumed=*/false, FakeBackend()}, control);
+    track.OnRunStart({config, clock, /*resumed=*/false, FakeBackend()},
+                     control);
     if (!resumed) {
       track.OnEvalEnd(
           {.clock = clock, .name = "eval", .metrics = {{"eval_loss", 0.25}}},

@@ -9,8 +9,7 @@
 namespace trainyard {
 
 EarlyStopping::EarlyStopping(EarlyStoppingOptions options)
-    : options_(std::move(options)),
-      watch_("EarlyStopping", options_.metric) {
+    : options_(std::move(options)), watch_("EarlyStopping", options_.metric) {
   if (options_.patience < 1) {
     throw std::invalid_argument("EarlyStopping: patience is " +
                                 std::to_string(options_.patience) +
@@ -91,8 +90,7 @@ void EarlyStopping::OnEpochEnd(const EpochEnd& e, Control& control) {
 
 void EarlyStopping::OnRunEnd(const RunEnd& e, Control&) { watch_.EndRun(e); }
 
-void EarlyStopping::See(double value, const RunClock& clock,
-                        Control& control) {
+void EarlyStopping::See(double value, const RunClock& clock, Control& control) {
   seen_ = {value, clock.epoch_of_last_batch() + 1};
   if (!options_.check) due_ = true;
   JudgeIfDue(control);

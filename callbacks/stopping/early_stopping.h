@@ -35,8 +35,8 @@ struct EarlyStoppingOptions {
   Better better = Better::kLower;
   // Judgements in a row without improvement before the stop. REQUIRES: >= 1.
   int64_t patience = 1;
-  // How often to judge the metric: at its newest value then or, if there is none
-  // since the last time, at the next one. Unset: at every value.
+  // How often to judge the metric: at its newest value then or, if there is
+  // none since the last time, at the next one. Unset: at every value.
   std::optional<Period> check = std::nullopt;
   // Only a change by more than this is an improvement. REQUIRES: >= 0.
   double threshold = 0;

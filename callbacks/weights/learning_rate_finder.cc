@@ -28,9 +28,7 @@ std::vector<NamedTensor> CopyOf(const std::vector<NamedTensor>& tensors) {
 LearningRateFinder::LearningRateFinder(Optimizer& optimizer,
                                        std::vector<NamedTensor> weights,
                                        const LrCurveOptions& options)
-    : optimizer_(optimizer),
-      weights_(std::move(weights)),
-      curve_(options) {
+    : optimizer_(optimizer), weights_(std::move(weights)), curve_(options) {
   if (weights_.empty()) {
     throw std::invalid_argument(
         "LearningRateFinder: there are no weights to put back");

@@ -11,8 +11,8 @@
 // During such an evaluation the model holds the averages: so the SaveBest above
 // saves the best of them, and the model has those at the end.
 //
-// Its state is the averages: a resumed run continues with them. A new run starts
-// from the model's weights.
+// Its state is the averages: a resumed run continues with them. A new run
+// starts from the model's weights.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_

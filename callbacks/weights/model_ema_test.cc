@@ -38,7 +38,9 @@ struct Rig : PlainRig {
       : ema(*model, options) {
     trainer.Add(ema);
   }
-  at::Tensor average() { return ema.ema().NamedTensors()[1].tensor; }  // "weight"
+  at::Tensor average() {
+    return ema.ema().NamedTensors()[1].tensor;
+  }  // "weight"
 
   ModelEma ema;
 };
@@ -125,8 +127,9 @@ TEST(ModelEmaTest, TheBestAveragesAreKept) {
   const std::string run_dir = ::testing::TempDir() + "/best_ema";
   std::filesystem::remove_all(run_dir);
   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
-  trainer.Add(SaveBest(trainer.task().NamedTensors(), {.directory = run_dir + "/best",
-                                                .metric = "ema_eval_loss"}));
+  trainer.Add(
+      SaveBest(trainer.task().NamedTensors(),
+               {.directory = run_dir + "/best", .metric = "ema_eval_loss"}));
   at::Tensor average;
   trainer.Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
     if (e.name == "ema_eval") average = model["weight"].detach().clone();

@@ -187,10 +187,10 @@ void SaveBest::Write(const Saved& saved) {
   }
   foreign_files_ = false;
   if (!backend_->collectives().Any(!status.ok())) return;
-  throw std::runtime_error("SaveBest: " +
-                           (main() ? Text(status)
-                                   : "rank 0 could not write " +
-                                         folder_.PathOf(saved.step)));
+  throw std::runtime_error(
+      "SaveBest: " +
+      (main() ? Text(status)
+              : "rank 0 could not write " + folder_.PathOf(saved.step)));
 }
 
 void SaveBest::OnRunEnd(const RunEnd& e, Control&) {

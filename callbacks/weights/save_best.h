@@ -10,8 +10,8 @@
 // renames those of an earlier one to `old-…`.
 //
 // Its state is the list of files: a resumed run continues with them. Files that
-// the last three checkpoints name are not removed. With several ranks, add it on
-// all of them.
+// the last three checkpoints name are not removed. With several ranks, add it
+// on all of them.
 //
 // Thread-compatible: the loop calls it from one thread.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_SAVE_BEST_H_

@@ -8,12 +8,12 @@
 //
 // The model is a torch::nn module or an ExportedModel. Linear, Conv2d and
 // Embedding layers can be adapted, wherever they are in the model and however
-// they are called: the layer's weight is replaced in place, so the model's class
-// and forward stay unchanged (see adapted_weight.h). The adapters are parameters
-// of the model, named "<layer>.lora_A.weight" and "<layer>.lora_B.weight" (of an
-// Embedding: "lora_embedding_A" and "lora_embedding_B"). Optimizers,
-// checkpoints, Ema and DDP handle them like any other parameter. clone() of an
-// adapted torch::nn module throws.
+// they are called: the layer's weight is replaced in place, so the model's
+// class and forward stay unchanged (see adapted_weight.h). The adapters are
+// parameters of the model, named "<layer>.lora_A.weight" and
+// "<layer>.lora_B.weight" (of an Embedding: "lora_embedding_A" and
+// "lora_embedding_B"). Optimizers, checkpoints, Ema and DDP handle them like
+// any other parameter. clone() of an adapted torch::nn module throws.
 //
 // adapter_files.h saves and loads adapters in peft's format.
 // Thread-compatible. Borrows the model, which must outlive it.

@@ -147,7 +147,7 @@ int64_t Settings::Integer(const std::string& name, int64_t otherwise,
   const int64_t value = text ? ParseInteger(name, *text) : otherwise;
   if (value < least || value > most) {
     Reject(name, std::to_string(value),
-         std::to_string(least) + " to " + std::to_string(most));
+           std::to_string(least) + " to " + std::to_string(most));
   }
   return value;
 }

@@ -152,8 +152,8 @@ int Run() {
   }
   Evaluate(trainer, ema, test);
   if (const std::string path = absl::GetFlag(FLAGS_export); !path.empty()) {
-    OrThrow(
-        ExportSafetensors(ema.NamedTensors(), path, {.rename = StageNetToPython()}));
+    OrThrow(ExportSafetensors(ema.NamedTensors(), path,
+                              {.rename = StageNetToPython()}));
     absl::PrintF("exported to %s\n", path);
   }
   return 0;

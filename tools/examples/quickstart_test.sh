@@ -6,7 +6,8 @@ source "$(dirname "$0")/test_helpers.sh"
 
 "$SMALL_DATA" small 2560 500 || fail "no data"
 "$PROGRAM" small > output.txt 2>&1 || fail "exit code $?: $(cat output.txt)"
-# The last number of the table's last row is the accuracy; ten classes, so guessing gives 0.1.
-accuracy=$(grep -oE '0\.[0-9]+ *$' output.txt | tail -n 1)
+# Of the last evaluation. There are ten classes, so guessing gives 0.1.
+accuracy=$(grep -oE 'accuracy [0-9.]+' output.txt | tail -n 1 | cut -d ' ' -f 2)
 holds "v[0] > 0.7" "$accuracy" || fail "accuracy $accuracy: $(cat output.txt)"
+grep -qE '^ +5/5 ' output.txt || fail "no row of the last epoch: $(cat output.txt)"
 expect_error "/no/such/folder: there is no such folder" "$PROGRAM" /no/such/folder

@@ -25,8 +25,8 @@ RunSummary Summarise(const Trainer& trainer, const Optimizer& optimizer,
       .seconds = result.seconds,
       .samples_per_second =
           static_cast<double>(result.samples) / result.train_seconds,
-      .state_crc32c =
-          StateCrc32c(optimizer.NamedTensors(), StateCrc32c(trainer.task().NamedTensors()))};
+      .state_crc32c = StateCrc32c(optimizer.NamedTensors(),
+                                  StateCrc32c(trainer.task().NamedTensors()))};
   for (const std::string& name : trainer.history().Names())
     summary.metrics[name] = trainer.history().Latest(name);
   return summary;

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "trainer/checkpoint/parts/tensor_match.h"
 #include "trainer/checkpoint/state_crc32c.h"
+#include "trainer/model/tensor_match.h"
 
 namespace trainyard {
 namespace {

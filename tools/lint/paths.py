@@ -24,7 +24,8 @@ def _folders(names: list[str]) -> str:
     return "|".join(sorted(map(re.escape, roots)))
 
 
-def _label_exists(root: pathlib.Path, names: set[str], package: str, target: str) -> bool:
+def label_exists(root: pathlib.Path, names: set[str], package: str, target: str) -> bool:
+    """Whether the BUILD file of a package makes a target, itself or by a macro."""
     build = f"{package}/BUILD.bazel".lstrip("/")
     if build not in names:
         return False
@@ -57,7 +58,7 @@ def check(root: pathlib.Path, names: list[str]) -> list[str]:
                 if found not in known and not found.endswith(".pb.h"):
                     errors.append(f"{where}: there is no {found}")
             for package, target in label.findall(line) if has_labels else []:
-                if not _label_exists(root, known, package, target or package.rpartition("/")[2]):
+                if not label_exists(root, known, package, target or package.rpartition("/")[2]):
                     errors.append(f"{where}: there is no target //{package}{':' + target if target else ''}")
             if not is_document:
                 continue

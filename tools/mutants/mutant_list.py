@@ -4,10 +4,10 @@ A mutant is one small change of a source file that some tests must notice:
 
     [[mutant]]
     name = "evaluation-keeps-gradients"
-    file = "trainer/loop/evaluation.cc"
+    file = "trainer/loop/evaluator.cc"
     old = "const at::NoGradGuard no_gradients;"
     new = ""
-    fails = ["//trainer:evaluation_test EvaluationTest.KeepsNoGradients"]
+    fails = ["//trainer/loop:evaluator_test EvaluationTest.KeepsNoGradients"]
 
 `old` must be in the file exactly once; white space counts as any other white space, so that
 a new line break does not matter. `fails` names the test targets that must fail, each alone or

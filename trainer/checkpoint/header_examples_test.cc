@@ -36,7 +36,7 @@ TEST_F(HeaderExamplesTest, Checkpoint) {
   AdamW optimizer(*model);
   Checkpoint checkpoint{.step = 12000};
   checkpoint.tensors["model"] = NamedParameters(*model);
-  checkpoint.tensors["optimizer"] = optimizer.State();
+  checkpoint.tensors["optimizer"] = optimizer.NamedTensors();
   checkpoint.parts["rng"] = SaveRngState();
   EXPECT_EQ(checkpoint.tensors["model"].size(), 2);
 }
@@ -72,9 +72,9 @@ TEST_F(HeaderExamplesTest, RankExchange) {
 TEST_F(HeaderExamplesTest, StateCrc32c) {
   AdamW optimizer(*model);
   uint32_t crc = StateCrc32c(NamedParameters(*model));
-  crc = StateCrc32c(optimizer.State(), crc);  // of both together
+  crc = StateCrc32c(optimizer.NamedTensors(), crc);  // of both together
   std::vector<NamedTensor> both = NamedParameters(*model);
-  for (const NamedTensor& item : optimizer.State()) both.push_back(item);
+  for (const NamedTensor& item : optimizer.NamedTensors()) both.push_back(item);
   EXPECT_EQ(crc, StateCrc32c(both));
 }
 

@@ -75,8 +75,8 @@ absl::Status saved = SaveOptimizerState("optimizer.safetensors", optimizer);
   EXPECT_EQ(optimizer.Field(0, "lr"), 0.25);
   for (size_t i = 0; i < earlier.NamedTensors().size(); ++i) {
     EXPECT_EQ(optimizer.NamedTensors()[i].name, earlier.NamedTensors()[i].name);
-    EXPECT_TRUE(
-        at::equal(optimizer.NamedTensors()[i].tensor, earlier.NamedTensors()[i].tensor));
+    EXPECT_TRUE(at::equal(optimizer.NamedTensors()[i].tensor,
+                          earlier.NamedTensors()[i].tensor));
   }
 }
 

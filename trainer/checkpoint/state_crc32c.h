@@ -2,7 +2,7 @@
 // CRC32C over the names, types, shapes and bytes of named tensors.
 //
 //   uint32_t crc = StateCrc32c(NamedParameters(*model));
-//   crc = StateCrc32c(optimizer.State(), crc);  // of both together
+//   crc = StateCrc32c(optimizer.NamedTensors(), crc);  // of both together
 //
 // Thread-safe while nobody writes to the tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_STATE_CRC32C_H_

@@ -83,8 +83,8 @@ class CompiledTaskTest : public ::testing::Test {
     options.clip = ClipNorm(1);
     options.seed = 3;
     trainer.Train(options);
-    std::vector<NamedTensor> state = trainer.task().State();
-    for (NamedTensor& item : optimizer.State()) {
+    std::vector<NamedTensor> state = trainer.task().NamedTensors();
+    for (NamedTensor& item : optimizer.NamedTensors()) {
       state.push_back(std::move(item));
     }
     return {.crc = StateCrc32c(state),
@@ -169,7 +169,7 @@ TEST_F(CompiledTaskTest, HeaderExamples) {
   Trainer trainer(CompiledSupervised(model, step, CrossEntropy()), optimizer,
                   *backend);
   std::filesystem::current_path(here);
-  EXPECT_EQ(trainer.task().State().size(), 15);
+  EXPECT_EQ(trainer.task().NamedTensors().size(), 15);
 }
 
 TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {

@@ -138,8 +138,8 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     options.per_device_batch_size = 6;
     options.seed = 3;
     trainer.Train(options);
-    std::vector<NamedTensor> state = trainer.task().State();
-    for (NamedTensor& item : optimizer->State()) {
+    std::vector<NamedTensor> state = trainer.task().NamedTensors();
+    for (NamedTensor& item : optimizer->NamedTensors()) {
       state.push_back(std::move(item));
     }
     const bool has_ema = GetParam().with == With::kEma;

@@ -76,7 +76,8 @@ Outcome Train(TrainOptions options, const std::string& backend_name = "sp",
   options.seed = 3;
   trainer.Train(options);
   std::vector<NamedTensor> state = trainer.task().NamedTensors();
-  for (NamedTensor& item : optimizer.NamedTensors()) state.push_back(std::move(item));
+  for (NamedTensor& item : optimizer.NamedTensors())
+    state.push_back(std::move(item));
   return {.crc = StateCrc32c(state),
           .losses = trainer.history().Values("train_loss"),
           .accuracies = trainer.history().Values("eval_accuracy")};

@@ -31,9 +31,7 @@ class Milestone final : public Stateful {
   const Period& period() const { return period_; }
 
   // Whether ranks must agree on the elapsed time to agree on what is due.
-  bool needs_seconds() const {
-    return !period_.never() && period_.unit() == TrainUnit::kSeconds;
-  }
+  bool needs_seconds() const { return period_.uses_seconds(); }
 
   bool Due(const RunClock& clock) const {
     return !DoneAt(clock) && period_.Due(clock.previous(), clock.progress());

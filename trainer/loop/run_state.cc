@@ -112,11 +112,12 @@ std::string RunState::PartName(const Entry& entry, const Source& source,
   return entry.name;
 }
 
-void RunState::Load(const Checkpoint& checkpoint) {
-  Source source{.other_ranks =
-                    checkpoint.world_size != backend_.num_processes() ||
-                    !checkpoint.own_parts,
-                .repeat_window = false};
+void RunState::Load(const Checkpoint& checkpoint,
+                    const std::set<std::string>& fresh) {
+  Source source{
+      .other_ranks = checkpoint.world_size != backend_.num_processes() ||
+                     !checkpoint.own_parts,
+      .repeat_window = false};
   for (const Entry& entry : entries_) {
     source.repeat_window |=
         source.other_ranks && entry.kind == Kind::kMoving &&
@@ -125,7 +126,7 @@ void RunState::Load(const Checkpoint& checkpoint) {
   std::vector<std::pair<const Entry*, std::string>> found;
   for (const Entry& entry : entries_) {
     const std::string name = PartName(entry, source, checkpoint);
-    if (name.empty()) continue;
+    if (name.empty() || fresh.contains(entry.name)) continue;
     const bool there = entry.kind == Kind::kTensors
                            ? checkpoint.tensors.contains(name)
                            : checkpoint.parts.contains(name);
@@ -133,10 +134,9 @@ void RunState::Load(const Checkpoint& checkpoint) {
       found.emplace_back(&entry, name);
       continue;
     }
-    TORCH_CHECK_VALUE(entry.if_missing != IfMissing::kError,
-                      "the checkpoint has no ",
-                      entry.kind == Kind::kTensors ? "tensors" : "part", " \"",
-                      name, "\"");
+    TORCH_CHECK_VALUE(
+        entry.if_missing != IfMissing::kError, "the checkpoint has no ",
+        entry.kind == Kind::kTensors ? "tensors" : "part", " \"", name, "\"");
     if (entry.if_missing == IfMissing::kWarn) {
       LOG(WARNING) << "the checkpoint has no part \"" << name
                    << "\"; it keeps its initial state";

@@ -71,8 +71,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
     dropped_in_a_row_ = update_dropped_ ? dropped_in_a_row_ + 1 : 0;
   }
 
-  clock.CountBatch(
-      all_samples.value_or(batch.size() * clock.num_processes()));
+  clock.CountBatch(all_samples.value_or(batch.size() * clock.num_processes()));
   if (schedules_ != nullptr) schedules_->Step(StepOn::kBatch);
   parts_.callbacks.Fire(StepEnd{clock, batch, output});
   return output;

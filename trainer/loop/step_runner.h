@@ -44,22 +44,24 @@ class StepRunner final : public StepContext, public Stateful {
     RunClock& clock;
   };
 
-  // `schedules` may be null. Callbacks that are StepWrappers must be added before.
+  // `schedules` may be null. Callbacks that are StepWrappers must be added
+  // before.
   StepRunner(Parts parts, Clip clip, ScheduleSet* schedules = nullptr);
 
-  // Trains on the batch. `batches_left` counts the batches of the epoch that are
-  // left, this one included: the last one ends a window. `all_samples` are those of all ranks' batches; unset: as many
-  // on each rank as here. The output's weight is filled in.
+  // Trains on the batch. `batches_left` counts the batches of the epoch that
+  // are left, this one included: the last one ends a window. `all_samples` are
+  // those of all ranks' batches; unset: as many on each rank as here. The
+  // output's weight is filled in.
   StepOutput Run(const AnyBatch& batch, int64_t batches_left,
                  std::optional<int64_t> all_samples = std::nullopt);
 
-  // A loss that is NaN or infinite on any rank drops the update of its window on
-  // all ranks and zeroes the gradients. Only losses on the CPU are checked:
+  // A loss that is NaN or infinite on any rank drops the update of its window
+  // on all ranks and zeroes the gradients. Only losses on the CPU are checked:
   // reading one from another device would wait for it. A callback that reads it
   // there has the same effect by Control::RequestStopAndDiscard.
 
-  // Whether the last batch ended a window whose update was dropped. Equal on all
-  // ranks.
+  // Whether the last batch ended a window whose update was dropped. Equal on
+  // all ranks.
   bool update_dropped() const { return update_dropped_; }
   // How many windows in a row, up to the last one, had their update dropped.
   int64_t dropped_in_a_row() const { return dropped_in_a_row_; }

@@ -69,10 +69,10 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       epoch_limit_(LimitBatches(options.max_batches_per_epoch)) {
   evaluator_.CheckPrefixes();
   if (options_.handle_signals) cancellation_.emplace();
-  if (!options_.checkpoint.directory.empty()) {
+  if (options_.checkpoint.enabled()) {
     checkpoints_.emplace(options_.checkpoint, parts_.backend);
   }
-  AddSchedules();
+  AddSchedules(config_.max_updates);
   for (const NamedOptimizer& item : parts_.optimizers) {
     item.optimizer->ZeroGrad();
   }
@@ -105,11 +105,14 @@ Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
                                   name + "\"; there is" + names);
 }
 
-void TrainingRun::AddSchedules() {
+void TrainingRun::AddSchedules(int64_t total_updates) {
+  // 0: the length of an epoch is unknown.
+  const int64_t per_epoch = config_.updates_per_epoch.value_or(0);
   const RunLength length{
-      .num_epochs = config_.num_epochs.value_or(0),
-      .updates_per_epoch = config_.updates_per_epoch.value_or(0),
-      .total_updates = config_.max_updates,
+      .num_epochs =
+          per_epoch == 0 ? 0 : (total_updates + per_epoch - 1) / per_epoch,
+      .updates_per_epoch = per_epoch,
+      .total_updates = total_updates,
       .batches_per_epoch = config_.batches_per_epoch.value_or(0),
       .eval_batches = config_.eval_batches.value_or(0)};
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);

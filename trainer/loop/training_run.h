@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +67,7 @@ class TrainingRun {
   std::unique_ptr<BatchSource> MakeTrainSource() const;
   void AddEvalSets();
   StepRunner MakeStepRunner();
-  void AddSchedules();
+  void AddSchedules(int64_t total_updates);
   void RegisterState();
 
   void RunEpochs();
@@ -93,9 +94,11 @@ class TrainingRun {
   void Evaluate();
   void ReportMeans();
   void SaveCheckpoint(bool finished);
-  // Loads the newest checkpoint, as the options say.
+  // Loads the checkpoint that the options ask for.
   void RestoreLatest();
   void LoadCheckpoint(Checkpoint& checkpoint);
+  // The parts that a checkpoint has but this run does not take over.
+  std::set<std::string> FreshParts() const;
 
   // Whether a stop or a signal was requested on any rank. Collective.
   bool ShouldEnd();

@@ -54,7 +54,8 @@ TEST(ScriptModelTest, HeaderExample) {
   const std::shared_ptr<ScriptModel> model = LoadScript("net.pt");
   AdamW optimizer({ParamGroup{.params = model->Parameters()}}, {.lr = 1e-3});
   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
-  EXPECT_THAT(NamesOf(trainer.task().State()), ElementsAre("b", "passes", "w"));
+  EXPECT_THAT(NamesOf(trainer.task().NamedTensors()),
+              ElementsAre("b", "passes", "w"));
 }
 
 TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
@@ -75,7 +76,8 @@ TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
   EXPECT_LT(trainer.history().Latest("eval_loss"), 1e-3);
   // Evaluation runs in evaluation mode and does not count.
   EXPECT_EQ(model->Buffers()[0].tensor.item<double>(), 600);
-  EXPECT_THAT(NamesOf(trainer.task().NamedTensors()), ElementsAre("b", "passes", "w"));
+  EXPECT_THAT(NamesOf(trainer.task().NamedTensors()),
+              ElementsAre("b", "passes", "w"));
 }
 
 TEST(ScriptModelTest, LoadsASavedModule) {

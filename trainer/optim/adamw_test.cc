@@ -58,7 +58,8 @@ TEST(AdamWTest, StateIsNamedAndSorted) {
   const AdamW optimizer(
       {{.params = {{"w", Parameter({2})}, {"b", Parameter({3})}}}});
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors())
+    names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("b/exp_avg", "b/exp_avg_sq", "b/step",
                                  "w/exp_avg", "w/exp_avg_sq", "w/step"));
 }

@@ -118,7 +118,8 @@ TEST(ListOptimizerTest, StateIsNamedAndLeavesOutUndefinedTensors) {
   const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
   const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
   std::vector<std::string> names;
-  for (const NamedTensor& item : optimizer.NamedTensors()) names.push_back(item.name);
+  for (const NamedTensor& item : optimizer.NamedTensors())
+    names.push_back(item.name);
   EXPECT_THAT(names, ElementsAre("m/average", "m/rows", "m/step", "v/average",
                                  "v/step"));
 }
@@ -135,7 +136,7 @@ TEST(ListOptimizerTest, RejectsAStateThatDoesNotFitAndKeepsItsOwn) {
                         "1 unexpected:\n  \"1/exp_avg\"\n"
                         "1 different:\n  \"0/step\": saved as Float [1, 1], "
                         "wanted as Float []"));
-  EXPECT_TRUE(at::equal(optimizer.State()[0].tensor, at::zeros({2})));
+  EXPECT_TRUE(at::equal(optimizer.NamedTensors()[0].tensor, at::zeros({2})));
 }
 
 TEST(ListOptimizerTest, GradientsAreNotKeptAlive) {

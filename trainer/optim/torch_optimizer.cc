@@ -18,6 +18,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "trainer/model/tensor_match.h"
 #include "trainer/optim/torch_optimizer_kinds.h"
 
 namespace trainyard {
@@ -51,29 +52,29 @@ class Given {
   at::Tensor Take(const std::string& name, at::IntArrayRef sizes) {
     const auto found = left_.find(name);
     if (found == left_.end()) {
-      mismatch_.missing.push_back(name);
+      differences_.missing.push_back(name);
       return {};
     }
     at::Tensor tensor = left_.extract(found).mapped();
     if (tensor.sizes() == sizes) return tensor;
-    mismatch_.different.push_back(
-        c10::str(name, ": wanted ", sizes, ", given ", tensor.sizes()));
+    differences_.different.push_back(
+        c10::str(name, ": saved as ", tensor.sizes(), ", wanted as ", sizes));
     return {};
   }
   bool Has(const std::string& name) const { return left_.contains(name); }
   // Everything that nobody took is unexpected.
-  StateMismatch Finish() {
+  TensorDifferences Finish() {
     for (const auto& [name, tensor] : left_)
-      mismatch_.unexpected.push_back(name);
-    return mismatch_;
+      differences_.unexpected.push_back(name);
+    return differences_;
   }
   size_t problems() const {
-    return mismatch_.missing.size() + mismatch_.different.size();
+    return differences_.missing.size() + differences_.different.size();
   }
 
  private:
   std::map<std::string, at::Tensor> left_;
-  StateMismatch mismatch_;
+  TensorDifferences differences_;
 };
 
 // A parameter's state as saved, or null before its first update.
@@ -174,7 +175,8 @@ void TorchOptimizer::GroupAdded(const ParamGroup& group) {
   inner_->add_param_group(torch::optim::OptimizerParamGroup(tensors));
   params_.push_back(group.params);
   // Adagrad makes its state in the constructor only.
-  if (typeid(*inner_) != typeid(torch::optim::Adagrad)) return;
+  const torch::optim::Optimizer& inner = *inner_;
+  if (typeid(inner) != typeid(torch::optim::Adagrad)) return;
   const auto& options = static_cast<const torch::optim::AdagradOptions&>(
       inner_->param_groups().back().options());
   for (const at::Tensor& tensor : tensors) {
@@ -224,12 +226,11 @@ std::vector<NamedTensor> TorchOptimizer::NamedTensors() const {
   return state;
 }
 
-StateMismatch TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& state,
-                                          bool strict) {
+void TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& tensors) {
   const std::optional<Kind> kind = TorchKindOf(*inner_);
-  if (!kind) return LoadArchive(state, strict);
+  if (!kind) return LoadArchive(tensors);
   const at::NoGradGuard no_gradients;
-  Given given(state);
+  Given given(tensors);
   std::vector<std::pair<void*, std::unique_ptr<OptimizerParamState>>> fitting;
   for (size_t group = 0; group < params_.size(); ++group) {
     const OptimizerOptions& options = inner_->param_groups()[group].options();
@@ -241,9 +242,9 @@ StateMismatch TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& state,
                            std::move(taken));
     }
   }
-  StateMismatch mismatch = given.Finish();
-  TORCH_CHECK_VALUE(!strict || mismatch.empty(), name(),
-                    ": the state does not fit: ", mismatch.ToString());
+  const TensorDifferences differences = given.Finish();
+  TORCH_CHECK_VALUE(differences.none(), name(),
+                    ": the saved tensors do not fit:\n", Describe(differences));
   for (auto& [key, taken] : fitting) {
     if (taken == nullptr) {
       inner_->state().erase(key);
@@ -251,7 +252,6 @@ StateMismatch TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& state,
       inner_->state()[key] = std::move(taken);
     }
   }
-  return mismatch;
 }
 
 std::vector<NamedTensor> TorchOptimizer::ArchiveState() const {
@@ -280,21 +280,19 @@ std::vector<NamedTensor> TorchOptimizer::ArchiveState() const {
                      .clone()}};
 }
 
-StateMismatch TorchOptimizer::LoadArchive(const std::vector<NamedTensor>& state,
-                                          bool strict) {
-  StateMismatch mismatch;
+void TorchOptimizer::LoadArchive(const std::vector<NamedTensor>& tensors) {
+  TensorDifferences differences;
   at::Tensor bytes;
-  for (const NamedTensor& item : state) {
+  for (const NamedTensor& item : tensors) {
     if (item.name == kArchive) {
       bytes = item.tensor.to(at::kCPU, at::kByte).contiguous();
     } else {
-      mismatch.unexpected.push_back(item.name);
+      differences.unexpected.push_back(item.name);
     }
   }
-  if (!bytes.defined()) mismatch.missing.push_back(kArchive);
-  TORCH_CHECK_VALUE(!strict || mismatch.empty(), name(),
-                    ": the state does not fit: ", mismatch.ToString());
-  if (!bytes.defined()) return mismatch;
+  if (!bytes.defined()) differences.missing.push_back(kArchive);
+  TORCH_CHECK_VALUE(differences.none(), name(),
+                    ": the saved tensors do not fit:\n", Describe(differences));
   // load would replace them.
   std::vector<std::unique_ptr<OptimizerOptions>> options;
   for (const auto& group : inner_->param_groups())
@@ -312,7 +310,6 @@ StateMismatch TorchOptimizer::LoadArchive(const std::vector<NamedTensor>& state,
   }
   for (size_t i = 0; i < options.size(); ++i)
     inner_->param_groups()[i].set_options(std::move(options[i]));
-  return mismatch;
 }
 
 }  // namespace trainyard

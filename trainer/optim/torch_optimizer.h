@@ -47,10 +47,7 @@ class TorchOptimizer final : public Optimizer {
   // Throws c10::ValueError if the wrapped optimizer has state that its class
   // cannot save.
   std::vector<NamedTensor> NamedTensors() const override;
-  // Not strict, a parameter whose state does not fit keeps its own. The bytes
-  // of an "archive" are loaded as a whole or not at all.
-  StateMismatch LoadTensors(const std::vector<NamedTensor>& state,
-                            bool strict = true) override;
+  void LoadTensors(const std::vector<NamedTensor>& tensors) override;
 
  private:
   struct Parts;
@@ -60,7 +57,7 @@ class TorchOptimizer final : public Optimizer {
   void Step(const std::optional<at::Tensor>& divisor) override;
 
   std::vector<NamedTensor> ArchiveState() const;
-  StateMismatch LoadArchive(const std::vector<NamedTensor>& state, bool strict);
+  void LoadArchive(const std::vector<NamedTensor>& tensors);
 
   std::unique_ptr<torch::optim::Optimizer> inner_;
   // The trained parameters and their names, by group.

@@ -226,7 +226,7 @@ TEST(TorchOptimizerTest, AForeignArchiveIsRefusedAndChangesNothing) {
               HasSubstr("Signum: the state does not fit"));
   EXPECT_THAT(ErrorOf<c10::ValueError>(
                   [&] { optimizer->LoadTensors({{"w/step", at::ones({})}}); }),
-              HasSubstr("missing: archive; unexpected: w/step"));
+              HasSubstr("1 missing:\n  archive\n1 unexpected:\n  w/step"));
   EXPECT_TRUE(at::equal(optimizer->NamedTensors()[0].tensor, before));
 }
 
@@ -283,9 +283,10 @@ TEST(TorchOptimizerTest, StateHasTheParametersNames) {
   state.push_back({"v/made", at::ones({})});
   EXPECT_THAT(
       ErrorOf<c10::ValueError>([&] { optimizer.LoadTensors(state); }),
-      HasSubstr("torch::optim::SGD: the state does not fit: unexpected: "
-                "v/made; different: w/momentum_buffer: wanted [2, 2], given "
-                "[3]"));
+      HasSubstr("torch::optim::SGD: the saved tensors do not fit:\n"
+                "1 unexpected:\n  v/made\n"
+                "1 different:\n  w/momentum_buffer: saved as [3], wanted as "
+                "[2, 2]"));
   EXPECT_EQ(optimizer.NamedTensors().size(), 3U) << "nothing changed";
 }
 

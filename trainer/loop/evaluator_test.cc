@@ -1,6 +1,6 @@
 // What an evaluation within a run is: without gradients, in evaluation mode, in
 // the data's order, on every set that there is, and none without data.
-#include "trainer/loop/evaluation.h"
+#include "trainer/loop/evaluator.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
@@ -141,7 +141,8 @@ TEST_F(EvaluationTest, EverySetIsInTheHistory) {
 
 // One smaller batch, and its mean.
 TEST_F(EvaluationTest, ABatchMayBeLargerThanTheData) {
-  const double whole = trainer_->Evaluate(LinePoints(3), 100).at("evaluation_loss");
+  const double whole =
+      trainer_->Evaluate(LinePoints(3), 100).at("evaluation_loss");
   ASSERT_EQ(task_->eval_inputs.size(), 1);
   EXPECT_EQ(task_->eval_inputs[0].size(0), 3);
   EXPECT_FLOAT_EQ(trainer_->Evaluate(LinePoints(3), 1).at("evaluation_loss"),
@@ -155,8 +156,8 @@ TEST_F(EvaluationTest, ReadsInOrderWhatTrainingShuffles) {
                    .num_epochs = 2,
                    .per_device_batch_size = 5});
   const auto epoch = [](const std::vector<at::Tensor>& inputs, size_t number) {
-    return at::cat({inputs[3 * number], inputs[3 * number + 1],
-                    inputs[3 * number + 2]});
+    return at::cat(
+        {inputs[3 * number], inputs[3 * number + 1], inputs[3 * number + 2]});
   };
   ASSERT_EQ(task_->train_inputs.size(), 6);
   ASSERT_EQ(task_->eval_inputs.size(), 6);
@@ -167,7 +168,8 @@ TEST_F(EvaluationTest, ReadsInOrderWhatTrainingShuffles) {
   EXPECT_FALSE(at::equal(first, in_order));
   EXPECT_FALSE(at::equal(first, second));
   // The same samples.
-  EXPECT_TRUE(at::equal(std::get<0>(first.sort(0)), std::get<0>(second.sort(0))));
+  EXPECT_TRUE(
+      at::equal(std::get<0>(first.sort(0)), std::get<0>(second.sort(0))));
 }
 
 // The models' mode when callbacks hear of it, also around an evaluation within
@@ -182,8 +184,8 @@ TEST_F(EvaluationTest, ModesAreSetBeforeTheCallbacks) {
   trainer_->Add(On<StepStart>([&](const StepStart&, Control&) { note(step); }));
   trainer_->Add(
       On<EvalStart>([&](const EvalStart&, Control&) { note(eval_start); }));
-  trainer_->Add(On<EvalStepEnd>(
-      [&](const EvalStepEnd&, Control&) { note(eval_step); }));
+  trainer_->Add(
+      On<EvalStepEnd>([&](const EvalStepEnd&, Control&) { note(eval_step); }));
   trainer_->Train({.data = LinePoints(12),
                    .eval_data = LinePoints(4),
                    .evaluate = Every(Batches(2)),
