@@ -131,7 +131,7 @@ TEST(StreamTest, EpochsMayBeShortened) {
   EXPECT_EQ(Train(options).result.clock.batches(), 6);
 }
 
-TEST(StreamTest, RejectsARunWithoutEnd) {
+TEST(StreamTest, RejectsRunsOfUnknownLengthThatNeedIt) {
   const auto error_of = [](const TrainOptions& options) {
     try {
       Train(options);
@@ -146,6 +146,10 @@ TEST(StreamTest, RejectsARunWithoutEnd) {
   EXPECT_THAT(error_of(endless),
               HasSubstr("length of the training data is unknown; set "
                         "max_updates"));
+  TrainOptions by_epoch = Options();
+  by_epoch.schedule = {};
+  by_epoch.schedules = {{.schedule = Cosine(), .step_on = StepOn::kEpoch}};
+  EXPECT_THAT(error_of(by_epoch), HasSubstr("set step_on to kUpdate"));
   TrainOptions empty = Options();
   empty.source = LineStream(0);
   EXPECT_THAT(error_of(empty), HasSubstr("epoch 1 has no batches"));

@@ -52,8 +52,8 @@ class ProgressDisplay {
   // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit ProgressDisplay(ProgressDisplayOptions options = {});
 
-  // Begins a pass of `total` batches (unset: unknown), of which `done` were done
-  // before. If there is a current pass, the new one is within it.
+  // Begins a pass of `total` batches (unset: unknown), of which `done` were
+  // done before. If there is a current pass, the new one is within it.
   void Begin(std::string label, int64_t done, std::optional<int64_t> total);
 
   // Counts a batch. Returns whether it is time to Show.

@@ -117,6 +117,11 @@ void TrainingRun::AddSchedules(int64_t total_updates) {
       .eval_batches = config_.eval_batches.value_or(0)};
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
   for (const FieldSchedule& item : options_.schedules) {
+    TORCH_CHECK_VALUE(per_epoch > 0 || (item.step_on != StepOn::kBatch &&
+                                        item.step_on != StepOn::kEpoch),
+                      "Train: the schedule of \"", item.field,
+                      "\" steps by batches or epochs, but the length of the "
+                      "training data is unknown; set step_on to kUpdate");
     schedules_.Add(item, FindOptimizer(item.optimizer), length);
   }
   TORCH_CHECK_VALUE(!schedules_.has_metric_schedules() ||
