@@ -28,6 +28,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "trainer/run_clock.h"
@@ -67,8 +68,9 @@ struct RunStart {
 struct EpochStart {
   const RunConfig& config;
   const RunClock& clock;
-  // Batches that this epoch will have, unless the run ends before.
-  int64_t num_batches;
+  // Batches that this epoch will have, unless the run ends before. Unset: the
+  // length of the data is unknown.
+  std::optional<int64_t> num_batches;
 };
 
 struct StepStart {
@@ -124,7 +126,8 @@ struct EvalStart {
   const RunClock& clock;
   // Name of the evaluation set; metrics are recorded as `<name>_<metric>`.
   const std::string& name;
-  int64_t num_batches;
+  // Unset: unknown.
+  std::optional<int64_t> num_batches;
   // As in RunStart. An evaluation outside of a run has it, too.
   Backend& backend;
 };

@@ -52,6 +52,7 @@ RunResult Trainer::Train(const TrainOptions& options) {
       {*task_.task(), optimizers_, backend_, callbacks_, control_, *history_},
       options);
   eval_batch_size_ = EvalBatchSizeOf(options);
+  eval_load_ = EvalLoadOf(options);
   return run.Run();
 }
 
@@ -66,8 +67,8 @@ Metrics Trainer::Evaluate(DatasetPtr data,
   Evaluator evaluator(
       {*task_.task(), backend_, callbacks_},
       {.max_batches = LimitBatches(std::nullopt), .other_weights = false});
-  evaluator.Add("evaluation",
-                task_.task()->EvalLoader(evaluator.Request(data, batch_size)));
+  evaluator.Add("evaluation", task_.task()->EvalLoader(evaluator.Request(
+                                  data, batch_size, eval_load_)));
   callbacks_.FireInitEnd();
   return evaluator.Evaluate(
       RunClock({.num_processes = backend_.num_processes()}));

@@ -83,6 +83,7 @@ class Trainer {
   InMemoryRunHistory own_history_;
   RunHistory* history_ = &own_history_;
   int64_t eval_batch_size_;
+  LoadOptions eval_load_;
 };
 
 }  // namespace trainyard

@@ -53,8 +53,12 @@ EpochTable::EpochTable(EpochTableOptions options)
 }
 
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
+<<<<<<< HEAD
   prints_ = PrintsHere(e.backend, options_.every_rank);
   num_epochs_ = e.config.num_epochs;
+=======
+  config_ = e.config;
+>>>>>>> data
   columns_.clear();
   header_printed_ = false;
   news_.Reset();
@@ -83,10 +87,9 @@ void EpochTable::OnEvalEnd(const EvalEnd&, Control&) {
 void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   const Metrics values = news_.Take(e.history);
   Widen(values);
-  PrintRow(
-      std::to_string(e.clock.epoch() + 1) + "/" + std::to_string(num_epochs_),
-      values, ReadableCount(samples_per_second_),
-      SecondsText(options_.clock() - start_));
+  PrintRow(config_.EpochLabel(e.clock.epoch()), values,
+           ReadableCount(samples_per_second_),
+           SecondsText(options_.clock() - start_));
 }
 
 void EpochTable::OnRunEnd(const RunEnd& e, Control&) {

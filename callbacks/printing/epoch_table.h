@@ -30,6 +30,7 @@
 #include "callbacks/stopping/new_values.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_config.h"
 
 namespace trainyard {
 
@@ -66,8 +67,12 @@ class EpochTable final : public Callback {
   void PrintHeader();
 
   EpochTableOptions options_;
+<<<<<<< HEAD
   bool prints_ = true;
   int64_t num_epochs_ = 0;
+=======
+  RunConfig config_;
+>>>>>>> data
   std::vector<std::string> columns_;
   bool header_printed_ = false;
   NewValues news_;

@@ -49,16 +49,25 @@ void PrintProgress::OnRunStart(const RunStart& e, Control&) {
   if (config.num_processes > 1) {
     line += ", " + std::to_string(config.num_processes) + " processes";
   }
-  line += "): " + Count(config.num_epochs, "epoch") + " of " +
-          std::to_string(config.batches_per_epoch) + " batches of " +
-          std::to_string(config.per_device_batch_size) + ", " +
+  line += "): ";
+  if (config.num_epochs) line += Count(*config.num_epochs, "epoch") + " of ";
+  if (config.batches_per_epoch) {
+    line += std::to_string(*config.batches_per_epoch) + " ";
+  }
+  line += "batches of " + std::to_string(config.per_device_batch_size) + ", " +
           Count(config.max_updates, "update");
   Print(line);
 }
 
 void PrintProgress::OnEpochStart(const EpochStart& e, Control&) {
+<<<<<<< HEAD
   Print("Epoch " + std::to_string(e.clock.epoch() + 1) + "/" +
         std::to_string(e.config.num_epochs));
+=======
+  std::fprintf(options_.output, "Epoch %s\n",
+               e.config.EpochLabel(e.clock.epoch()).c_str());
+  std::fflush(options_.output);
+>>>>>>> data
 }
 
 void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {

@@ -38,7 +38,8 @@ class MaskedTask final : public TaskOf<Example> {
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
     return TrainStep(batch, step);
   }
-  Loader TrainLoader(const LoaderRequest& request) override {
+  std::unique_ptr<BatchSource> TrainLoader(
+      const LoaderRequest& request) override {
     return EvalLoader(request);
   }
   at::Tensor weight() const { return line_["weight"].detach(); }
