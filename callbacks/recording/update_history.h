@@ -2,8 +2,12 @@
 // updates made: the history has one value per epoch, this one per report.
 //
 //   UpdateHistory& history = trainer.Add(UpdateHistory());
-//   trainer.Train({.report = Every(Updates(1)), …});
-//   for (const auto& [updates, loss] : history.Values("train_loss")) …
+//   trainer.Train({.data = LinePoints(16),
+//                  .num_epochs = 1,
+//                  .report = Every(Updates(1))});
+//   for (const auto& [updates, loss] : history.Values("train_loss")) {
+//     …
+//   }
 //
 // A resumed run continues with its values. For files, see
 // callbacks/recording:track.
