@@ -1,9 +1,13 @@
 // UpdateHistory keeps the metrics of every report in memory, by number of
 // updates. (The run's history has one value per epoch.)
 //
-//   UpdateHistory& history = run.Add(UpdateHistory());
-//   …
-//   history.Values("train_loss");  // {{1, 0.5}, {2, 0.4}, …}
+//   UpdateHistory& history = trainer.Add(UpdateHistory());
+//   trainer.Train({.data = LinePoints(16),
+//                  .num_epochs = 1,
+//                  .report = Every(Updates(1))});
+//   for (const auto& [updates, loss] : history.Values("train_loss")) {
+//     …
+//   }
 //
 // A resumed run continues with its values. For files, see
 // callbacks/recording:track.
