@@ -53,12 +53,8 @@ EpochTable::EpochTable(EpochTableOptions options)
 }
 
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
-<<<<<<< HEAD
   prints_ = PrintsHere(e.backend, options_.every_rank);
-  num_epochs_ = e.config.num_epochs;
-=======
   config_ = e.config;
->>>>>>> data
   columns_.clear();
   header_printed_ = false;
   news_.Reset();

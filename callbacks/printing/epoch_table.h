@@ -67,12 +67,8 @@ class EpochTable final : public Callback {
   void PrintHeader();
 
   EpochTableOptions options_;
-<<<<<<< HEAD
   bool prints_ = true;
-  int64_t num_epochs_ = 0;
-=======
   RunConfig config_;
->>>>>>> data
   std::vector<std::string> columns_;
   bool header_printed_ = false;
   NewValues news_;

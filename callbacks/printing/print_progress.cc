@@ -60,14 +60,7 @@ void PrintProgress::OnRunStart(const RunStart& e, Control&) {
 }
 
 void PrintProgress::OnEpochStart(const EpochStart& e, Control&) {
-<<<<<<< HEAD
-  Print("Epoch " + std::to_string(e.clock.epoch() + 1) + "/" +
-        std::to_string(e.config.num_epochs));
-=======
-  std::fprintf(options_.output, "Epoch %s\n",
-               e.config.EpochLabel(e.clock.epoch()).c_str());
-  std::fflush(options_.output);
->>>>>>> data
+  Print("Epoch " + e.config.EpochLabel(e.clock.epoch()));
 }
 
 void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {

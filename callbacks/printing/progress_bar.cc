@@ -33,13 +33,8 @@ void ProgressBar::OnRunStart(const RunStart& e, Control&) {
 }
 
 void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
-<<<<<<< HEAD
   if (!prints_) return;
-  const std::string label = "Epoch " + std::to_string(e.clock.epoch() + 1) +
-                            "/" + std::to_string(e.config.num_epochs);
-=======
   const std::string label = "Epoch " + e.config.EpochLabel(e.clock.epoch());
->>>>>>> data
   Leave();
   training_ = true;
   epoch_ = label + " ";
