@@ -100,7 +100,7 @@ void EarlyStopping::Advance(const RunClock& clock, bool epoch_ended,
                             Control& control) {
   if (!options_.check) return;
   // Epochs advance only when one ends; all other units were checked before.
-  if (epoch_ended != (options_.check->unit() == TrainUnit::kEpochs)) return;
+  if (epoch_ended != options_.check->counts_epochs()) return;
   due_ = due_ || options_.check->Due(clock.previous(), clock.progress());
   JudgeIfDue(control);
 }
