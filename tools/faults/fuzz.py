@@ -35,7 +35,8 @@ SOURCES = [
 FEW_SOURCES = {
     "exported_graph": [
         "trainer/exported/graph.cc", "trainer/exported/model_text.cc", "trainer/exported/step_text.cc", "trainer/io/json_reader.cc",
-        "trainer/io/json_string.cc", "trainer/io/utf8.cc", "trainer/checkpoint/safetensors/safetensors_layout.cc"],
+        "trainer/io/json_string.cc", "trainer/io/utf8.cc", "trainer/checkpoint/safetensors/safetensors_dtype.cc",
+        "trainer/checkpoint/safetensors/safetensors_layout.cc"],
 }
 PROTOS = ["trainer/checkpoint/format/manifest.proto", "trainer/checkpoint/format/states.proto"]
 FLAGS = ["-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",

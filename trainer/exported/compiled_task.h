@@ -2,7 +2,7 @@
 // gradients of training batches by a compiled library:
 //
 //   auto model = OrThrow(LoadExported("net.safetensors"));
-//   AdamW optimizer(*model);
+//   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
 //   auto step = OrThrow(LoadCompiledStep("net.pt2", model));
 //   Trainer trainer(CompiledSupervised(model, step, CrossEntropy()), optimizer,
 //                   *backend);
