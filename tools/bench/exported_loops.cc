@@ -2,6 +2,7 @@
 // the fastest hand-written one over the same network in torch::nn, the trainer
 // with the interpreted graph, and the trainer with the compiled library. For
 // tools/bench/exported_loops.py.
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adamw.h>
@@ -19,6 +20,7 @@
 #include <cmath>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -132,7 +134,8 @@ class HandWritten final : public Loop {
 class WithTrainer final : public Loop {
  public:
   explicit WithTrainer(bool compiled)
-      : optimizer_({ParamGroup{.params = model_->TrainedParameters()}}, {.lr = kLr}),
+      : optimizer_({ParamGroup{.params = model_->TrainedParameters()}},
+                   {.lr = kLr}),
         trainer_(compiled ? CompiledSupervised(
                                 model_,
                                 OrThrow(LoadCompiledStep(File(".pt2"), model_)),

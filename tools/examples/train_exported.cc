@@ -77,15 +77,16 @@ int Run() {
   const FashionMnist data =
       OrThrow(LoadFashionMnist(absl::GetFlag(FLAGS_data)));
   at::manual_seed(absl::GetFlag(FLAGS_seed));
-  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}}, {.lr = absl::GetFlag(FLAGS_lr)});
+  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
+                  {.lr = absl::GetFlag(FLAGS_lr)});
   const NamedMetrics metrics = {{"accuracy", Accuracy()}};
   const std::string compiled = absl::GetFlag(FLAGS_compiled);
-  Trainer trainer(
-      compiled.empty()
-          ? Supervised(model, CrossEntropy(), metrics)
-          : CompiledSupervised(model, OrThrow(LoadCompiledStep(compiled, model)),
-                               CrossEntropy(), metrics),
-      optimizer, *backend);
+  Trainer trainer(compiled.empty()
+                      ? Supervised(model, CrossEntropy(), metrics)
+                      : CompiledSupervised(
+                            model, OrThrow(LoadCompiledStep(compiled, model)),
+                            CrossEntropy(), metrics),
+                  optimizer, *backend);
   const Filter main_rank = MainRankOnly(backend->rank());
   trainer.Add(ProgressBar(), {.filter = main_rank});
   trainer.Add(EpochTable(), {.filter = main_rank});
@@ -121,11 +122,13 @@ int main(int argc, char** argv) {
       "  python3 -m venv /tmp/export\n"
       "  /tmp/export/bin/pip install torch==2.13.0 safetensors==0.8.0 numpy\n"
       "  /tmp/export/bin/python tools/convert/export_model.py \\\n"
-      "      tools/examples/exported_net.py:make_net --out=/tmp/net.safetensors "
+      "      tools/examples/exported_net.py:make_net "
+      "--out=/tmp/net.safetensors "
       "\\\n"
       "      --compile=cross_entropy\n"
       "  tools/bazel run //tools/examples:train_exported -- \\\n"
       "      --model=/tmp/net.safetensors --compiled=/tmp/net.pt2\n\n"
-      "Without --compiled the step is interpreted, and --compile is not needed");
+      "Without --compiled the step is interpreted, and --compile is not "
+      "needed");
   return trainyard::Main(trainyard::Run);
 }
