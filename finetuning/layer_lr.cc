@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <utility>
 
 #include "finetuning/near_names.h"
 #include "trainer/model/model.h"
@@ -138,11 +137,7 @@ ParamGroups LayerLr(const torch::nn::Module& model,
 }
 
 ParamGroups LayerLr(const Model& model, const LayerLrOptions& options) {
-  ParamGroup all{.params = model.Parameters()};
-  std::erase_if(all.params, [](const NamedTensor& item) {
-    return !item.tensor.requires_grad();
-  });
-  return Grouped(ParamGroups({std::move(all)}), ModulesOf(model), options);
+  return Grouped(ParamGroups(model), ModulesOf(model), options);
 }
 
 std::vector<std::string> LayerNames(const torch::nn::Module& model,

@@ -112,7 +112,7 @@ TEST_F(LoraExportedTest, LearnsAndIsSavedAsPeftDoes) {
   at::Tensor learnt;
   {
     Lora lora(*model_, options_);
-    AdamW optimizer({ParamGroup{.params = lora.Parameters()}}, {.lr = 0.02});
+    AdamW optimizer(*model_, {.lr = 0.02});
     double first = 0, last = 0;
     for (int update = 0; update < 60; ++update) {
       optimizer.ZeroGrad();

@@ -134,7 +134,7 @@ class HandWritten final : public Loop {
 class WithTrainer final : public Loop {
  public:
   explicit WithTrainer(bool compiled)
-      : optimizer_({ParamGroup{.params = model_->TrainedParameters()}},
+      : optimizer_(*model_,
                    {.lr = kLr}),
         trainer_(compiled ? CompiledSupervised(
                                 model_,

@@ -2,7 +2,7 @@
 // gradients of training batches by a compiled library:
 //
 //   auto model = OrThrow(LoadExported("net.safetensors"));
-//   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+//   AdamW optimizer(*model);
 //   auto step = OrThrow(LoadCompiledStep("net.pt2", model));
 //   Trainer trainer(CompiledSupervised(model, step, CrossEntropy()), optimizer,
 //                   *backend);

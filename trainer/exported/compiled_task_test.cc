@@ -66,7 +66,7 @@ class CompiledTaskTest : public ::testing::Test {
         OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors"));
     const auto step =
         OrThrow(LoadCompiledStep(std::string(kFolder) + "conv.pt2", model));
-    AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
+    AdamW optimizer(*model,
                     {.lr = 0.01});
     const auto backend = MakeBackend("sp");
     Trainer trainer(CompiledSupervised(model, step, CrossEntropy(),
@@ -122,7 +122,7 @@ TEST_F(CompiledTaskTest, EndsWhereTheInterpretedModelDoes) {
   const auto trained = [&](bool compiled) {
     const std::string path = std::string(kFolder) + "mlp";
     auto model = OrThrow(LoadExported(path + ".safetensors"));
-    AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
+    AdamW optimizer(*model,
                     {.lr = 0.01});
     const auto backend = MakeBackend("sp");
     Trainer trainer(
@@ -160,13 +160,13 @@ TEST_F(CompiledTaskTest, HeaderExamples) {
   auto model = OrThrow(LoadExported("net.safetensors"));
   {
     auto step = OrThrow(LoadCompiledStep("net.pt2", model));
-    AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+    AdamW optimizer(*model);
     const at::Tensor images = at::randn({6, 1, 12, 12});
     const at::Tensor labels = at::randint(4, {6}, at::kLong);
     step->Run({images, labels}).loss.backward();
     optimizer.step();
   }
-  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+  AdamW optimizer(*model);
   auto step = OrThrow(LoadCompiledStep("net.pt2", model));
   Trainer trainer(CompiledSupervised(model, step, CrossEntropy()), optimizer,
                   *backend);
@@ -179,7 +179,7 @@ TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {
       OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors"));
   const auto step =
       OrThrow(LoadCompiledStep(std::string(kFolder) + "conv.pt2", model));
-  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+  AdamW optimizer(*model);
   const auto backend = MakeBackend("sp");
   Trainer trainer(CompiledSupervised(
                       model, step,

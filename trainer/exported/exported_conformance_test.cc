@@ -80,9 +80,6 @@ struct Outcome {
 
 class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
  protected:
-  static ParamGroups Trained(const ExportedModel& model) {
-    return {ParamGroup{.params = model.TrainedParameters()}};
-  }
   // The model's optimizer, after the variant's part has prepared the model.
   std::unique_ptr<AdamW> Prepare(ExportedModel& model) {
     const AdamWOptions options = {.lr = 0.02};
@@ -93,14 +90,14 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
                                          .rank = 2,
                                          .dropout = 0.1,
                                          .also_train = {"head"}});
-        return std::make_unique<AdamW>(Trained(model), options);
+        return std::make_unique<AdamW>(model, options);
       case With::kLayerRates:
         return std::make_unique<AdamW>(
             LayerLr(model, {.lr = 0.02, .decay = 0.8}), options);
       case With::kFreezer:
         ModelFreezer(model, {.batch_norms = BatchNorms::kFreeze})
             .FreezeMatching("stem");
-        return std::make_unique<AdamW>(Trained(model), options);
+        return std::make_unique<AdamW>(model, options);
       case With::kWarmStart: {
         const auto other = Conv();
         other->Parameters()[0].tensor.detach().mul_(2);
@@ -109,10 +106,10 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
         OrThrow(WarmStart(path, model).status());
         EXPECT_TRUE(at::equal(model.Parameters()[0].tensor,
                               other->Parameters()[0].tensor));
-        return std::make_unique<AdamW>(Trained(model), options);
+        return std::make_unique<AdamW>(model, options);
       }
       default:
-        return std::make_unique<AdamW>(Trained(model), options);
+        return std::make_unique<AdamW>(model, options);
     }
   }
 

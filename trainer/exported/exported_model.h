@@ -2,7 +2,7 @@
 // a file. It is trained like a model that was written in C++:
 //
 //   auto model = OrThrow(LoadExported("net.safetensors"));
-//   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+//   AdamW optimizer(*model);
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //
 // Parameters and buffers have their Python names. A tensor with several names

@@ -96,7 +96,7 @@ TEST(ExportedTrainingTest, ReadmeExample) {
   std::filesystem::current_path(there);
   const auto backend = MakeBackend("sp");
   auto model = OrThrow(LoadExported("net.safetensors"));
-  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}});
+  AdamW optimizer(*model);
   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
   std::filesystem::current_path(here);
   EXPECT_EQ(trainer.task().State().size(), 15);

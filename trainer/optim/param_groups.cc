@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "trainer/model/model.h"
+
 namespace trainyard {
 
 std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module) {
@@ -15,6 +17,18 @@ std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module) {
       named.push_back({item.key(), item.value()});
   }
   return named;
+}
+
+std::vector<NamedTensor> NamedParameters(const Model& model) {
+  std::vector<NamedTensor> named = model.Parameters();
+  std::erase_if(named, [](const NamedTensor& item) {
+    return !item.tensor.requires_grad();
+  });
+  return named;
+}
+
+ParamGroups::ParamGroups(const Model& model)
+    : ParamGroups(std::vector<ParamGroup>{{.params = NamedParameters(model)}}) {
 }
 
 ParamGroups::ParamGroups(const torch::nn::Module& module)

@@ -2,7 +2,7 @@
 // where a group differs from the optimizer's options. One constructor for each
 // way people have them:
 //
-//   // A module: its trainable parameters, by name.
+//   // A module or a Model: its trainable parameters, by name.
 //   AdamW a(*model, {.lr = 1e-3});
 //   // A list: named "0", "1", …
 //   AdamW b(model->parameters(), {.lr = 1e-3});
@@ -30,9 +30,12 @@ class Module;
 
 namespace trainyard {
 
-// A module's parameters that require gradients, in its own order, with their
-// full names.
+class Model;
+
+// The parameters that require gradients, in the model's order, with their full
+// names.
 std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module);
+std::vector<NamedTensor> NamedParameters(const Model& model);
 
 struct ParamGroup {
   std::vector<NamedTensor> params;
@@ -44,6 +47,7 @@ struct ParamGroup {
 class ParamGroups {
  public:
   ParamGroups(const torch::nn::Module& module);  // NOLINT: implicit, see above
+  ParamGroups(const Model& model);               // NOLINT
   ParamGroups(const std::vector<at::Tensor>& tensors);    // NOLINT
   ParamGroups(std::vector<ParamGroup> groups);            // NOLINT
   ParamGroups(std::initializer_list<at::Tensor> tensors)  // NOLINT
