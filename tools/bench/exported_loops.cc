@@ -134,8 +134,7 @@ class HandWritten final : public Loop {
 class WithTrainer final : public Loop {
  public:
   explicit WithTrainer(bool compiled)
-      : optimizer_(*model_,
-                   {.lr = kLr}),
+      : optimizer_(*model_, {.lr = kLr}),
         trainer_(compiled ? CompiledSupervised(
                                 model_,
                                 OrThrow(LoadCompiledStep(File(".pt2"), model_)),

@@ -77,8 +77,7 @@ int Run() {
   const FashionMnist data =
       OrThrow(LoadFashionMnist(absl::GetFlag(FLAGS_data)));
   at::manual_seed(absl::GetFlag(FLAGS_seed));
-  AdamW optimizer(*model,
-                  {.lr = absl::GetFlag(FLAGS_lr)});
+  AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
   const NamedMetrics metrics = {{"accuracy", Accuracy()}};
   const std::string compiled = absl::GetFlag(FLAGS_compiled);
   Trainer trainer(compiled.empty()

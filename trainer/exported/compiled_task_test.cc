@@ -66,8 +66,7 @@ class CompiledTaskTest : public ::testing::Test {
         OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors"));
     const auto step =
         OrThrow(LoadCompiledStep(std::string(kFolder) + "conv.pt2", model));
-    AdamW optimizer(*model,
-                    {.lr = 0.01});
+    AdamW optimizer(*model, {.lr = 0.01});
     const auto backend = MakeBackend("sp");
     Trainer trainer(CompiledSupervised(model, step, CrossEntropy(),
                                        {{"accuracy", Accuracy()}}),
@@ -122,8 +121,7 @@ TEST_F(CompiledTaskTest, EndsWhereTheInterpretedModelDoes) {
   const auto trained = [&](bool compiled) {
     const std::string path = std::string(kFolder) + "mlp";
     auto model = OrThrow(LoadExported(path + ".safetensors"));
-    AdamW optimizer(*model,
-                    {.lr = 0.01});
+    AdamW optimizer(*model, {.lr = 0.01});
     const auto backend = MakeBackend("sp");
     Trainer trainer(
         compiled ? CompiledSupervised(

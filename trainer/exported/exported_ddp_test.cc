@@ -33,8 +33,7 @@ std::vector<NamedTensor> Train(Backend& backend, bool compiled) {
       MakeTensorDataset(Example{x, x.narrow(1, 0, 5).tanh()});
   const auto model =
       OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
-  AdamW optimizer(*model,
-                  {.lr = 0.01});
+  AdamW optimizer(*model, {.lr = 0.01});
   Trainer trainer(
       compiled ? CompiledSupervised(model,
                                     OrThrow(LoadCompiledStep(

@@ -72,8 +72,7 @@ class Comparison {
   GoldenDifferences Run(const std::string& left) {
     GoldenDifferences differences;
     differences.eval = Difference(Evaluated(), Group(golden_, "eval/"));
-    AdamW optimizer(*model_,
-                    {.lr = 1e-2});
+    AdamW optimizer(*model_, {.lr = 1e-2});
     at::manual_seed(2);
     for (int update = 0; update < 20; ++update) {
       optimizer.ZeroGrad();
