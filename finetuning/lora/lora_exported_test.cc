@@ -128,7 +128,7 @@ TEST_F(LoraExportedTest, LearnsAndIsSavedAsPeftDoes) {
     OrThrow(SaveAdapters(lora, folder));
   }
   EXPECT_FALSE(at::allclose(Evaluated(), learnt, 1e-2, 1e-2));
-  EXPECT_EQ(model_->Parameters().size(), 22);
+  EXPECT_EQ(model_->Parameters().size(), 26);
   Lora again(*model_, OrThrow(AdapterOptions(folder)));
   OrThrow(LoadAdapters(folder, again));
   EXPECT_TRUE(at::allclose(Evaluated(), learnt, 1e-5, 1e-6));
