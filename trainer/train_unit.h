@@ -109,12 +109,6 @@ class Period {
     return every_.amount == 0 && at_.amounts.empty() && when_ == nullptr;
   }
 
-  // Whether it counts epochs, so that it can be due only when one ends.
-  bool counts_epochs() const {
-    return (every_.amount > 0 && every_.unit == TrainUnit::kEpochs) ||
-           (!at_.amounts.empty() && at_.unit == TrainUnit::kEpochs);
-  }
-
   // Whether the answer can depend on seconds: on those of a unit, or on those
   // that a function of When reads. Several ranks must agree on them first.
   bool uses_seconds() const;
