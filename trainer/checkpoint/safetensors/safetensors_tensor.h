@@ -21,8 +21,8 @@ namespace trainyard {
 // is undefined, sparse, or of a type that the format lacks.
 absl::StatusOr<SafetensorsEntry> EntryOf(const NamedTensor& item);
 
-// Returns the tensor itself if it is contiguous and on the CPU, otherwise a
-// copy that is.
+// Returns a tensor on the CPU whose memory is contiguous: that of the tensor
+// itself if possible, otherwise a copy.
 absl::StatusOr<at::Tensor> HostBytes(const NamedTensor& item);
 
 // Returns an uninitialised tensor on the CPU for the bytes of an entry. Returns
