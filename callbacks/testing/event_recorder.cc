@@ -23,7 +23,7 @@ void EventRecorder::OnRunStart(const RunStart& e, Control&) {
   Add(e.resumed ? "RunStart, resumed" : "RunStart", e.clock);
 }
 void EventRecorder::OnEpochStart(const EpochStart& e, Control&) {
-  Add("EpochStart of " + std::to_string(e.num_batches), e.clock);
+  Add("EpochStart of " + std::to_string(e.num_batches.value_or(-1)), e.clock);
 }
 void EventRecorder::OnStepStart(const StepStart& e, Control&) {
   Add("StepStart", e.clock);
@@ -50,7 +50,7 @@ void EventRecorder::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   Add("TrainEpochEnd", e.clock);
 }
 void EventRecorder::OnEvalStart(const EvalStart& e, Control&) {
-  Add("EvalStart " + e.name + " of " + std::to_string(e.num_batches), e.clock);
+  Add("EvalStart " + e.name + " of " + std::to_string(e.num_batches.value_or(-1)), e.clock);
 }
 void EventRecorder::OnEvalStepStart(const EvalStepStart& e, Control&) {
   Add("EvalStepStart " + std::to_string(e.batch_idx), e.clock);

@@ -188,9 +188,16 @@ TEST_F(HeaderExampleTest, Recipes) {
   AdamW optimizer(*model, {.lr = 1e-3});
   trainer.Add(GradualUnfreezing(freezer, optimizer,
                                 OneGroupAtATime(freezer, {.lr = 1e-3})));
+  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 1);
+}
+
+TEST_F(HeaderExampleTest, RecipeOfLinearProbing) {
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();
+  AdamW optimizer(*model, {.lr = 1e-3});
   trainer.Add(GradualUnfreezing(
       freezer, optimizer, AllAfterProbing({.probe_epochs = 3, .lr = 1e-5})));
-  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 2);
+  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 1);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ std::vector<NamedTensor> Train(Backend& backend, bool compiled) {
 void ExpectTheRunOfOneProcess(bool compiled) {
   const std::vector<NamedTensor> one =
       Train(*MakeSingleProcessBackend(at::kCPU), /*compiled=*/false);
-  const auto ddp = MakeBackend("ddp", {.device = at::kCPU});
+  // A process joins its group once.
+  static const auto ddp = MakeBackend("ddp", {.device = at::kCPU});
   ASSERT_EQ(ddp->num_processes(), 2);
   const std::vector<NamedTensor> all = Train(*ddp, compiled);
   ASSERT_EQ(all.size(), one.size());
