@@ -75,14 +75,18 @@ class Step:
         tensors = dict(zip(self.trained + self.frozen + self.buffers, weights + state))
         with torch.enable_grad():
             args, kwargs = (tuple(inputs), {}) if self.positional else ((), dict(zip(self.input_names, inputs)))
-            outputs = torch.func.functional_call(self.module, tensors, args, kwargs)
+            with torch.nn.utils.stateless._reparametrize_module(self.module, tensors, tie_weights=True):
+                outputs = self.module(*args, **kwargs)
+                # Also those that forward() assigns to.
+                present = dict(self.module.named_buffers())
+                buffers = [present[name] for name in self.buffers]
             loss = self.loss(first(outputs), *targets)
             if loss.dim() != 0:
                 raise CannotCompile("the loss is of shape %s; it must be one number" % (tuple(loss.shape),))
             gradients = torch.autograd.grad(loss, weights, allow_unused=True)
         leaves = [leaf.detach() for leaf in torch.utils._pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
         gradients = [torch.zeros_like(w) if g is None else g for g, w in zip(gradients, weights)]
-        return [loss.detach(), *leaves, *gradients, *state[len(self.frozen):]]
+        return [loss.detach(), *leaves, *gradients, *buffers]
 
 
 def described(name, tensor, passed, sizes=None):
