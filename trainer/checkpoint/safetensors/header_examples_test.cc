@@ -72,7 +72,7 @@ TEST_F(HeaderExamplesTest, Tensor) {
   absl::StatusOr<SafetensorsEntry> entry = EntryOf({"w", weight});
   absl::StatusOr<at::Tensor> bytes = HostBytes({"w", weight});
   absl::StatusOr<at::Tensor> same_shape = EmptyTensor(*entry);
-  EXPECT_EQ(bytes->const_data_ptr(), weight.const_data_ptr());
+  EXPECT_EQ(bytes->data_ptr(), weight.data_ptr());
   EXPECT_EQ(same_shape->sizes(), weight.sizes());
 }
 
