@@ -20,6 +20,28 @@ void CheckAtLeast(const char* option, std::optional<int64_t> value,
   if (value) CheckAtLeast(option, *value, least);
 }
 
+void CheckResume(const TrainOptions& options) {
+  const ResumeFrom& from = options.resume_from;
+  TORCH_CHECK_VALUE(
+      options.checkpoint.directory.empty() || !options.checkpoint.checkpointer,
+      "Train: checkpoint.directory is \"", options.checkpoint.directory,
+      "\" and checkpoint.checkpointer is set; set only one of them");
+  TORCH_CHECK_VALUE(
+      !from.step || !from.path,
+      "Train: resume_from.step and resume_from.path are set; set only one of "
+      "them");
+  TORCH_CHECK_VALUE(!from.step || options.resume == Resume::kRequired,
+                    "Train: resume_from.step is ", from.step.value_or(0),
+                    "; resume must be Resume::kRequired");
+  TORCH_CHECK_VALUE(!from.path || options.resume != Resume::kNever,
+                    "Train: resume_from.path is ", from.path.value_or(""),
+                    ", but resume is Resume::kNever; set kIfPresent or "
+                    "kRequired");
+  TORCH_CHECK_VALUE(
+      options.resume != Resume::kRequired || options.checkpoint.enabled(),
+      "Train: resume is Resume::kRequired, but checkpoint.directory is empty");
+}
+
 int64_t RoundedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
@@ -41,6 +63,7 @@ void CheckTrainOptions(const TrainOptions& options) {
   CheckAtLeast("max_micro_batch_size", options.max_micro_batch_size, 1);
   CheckAtLeast("grad_accum_steps", options.grad_accum_steps, 1);
   CheckAtLeast("max_dropped_updates", options.max_dropped_updates, 0);
+  CheckResume(options);
   std::set<std::string> names = {"train"};
   if (options.eval_data != nullptr) {
     TORCH_CHECK_VALUE(options.eval_data->size() > 0,
@@ -87,9 +110,9 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                    .eval_batches = lengths.eval,
                    .clip = ToString(options.clip),
                    .evaluate = ToString(options.evaluate),
-                   .checkpoint = options.checkpoint.directory.empty()
-                                     ? "never"
-                                     : ToString(options.checkpoint.every),
+                   .checkpoint = options.checkpoint.enabled()
+                                     ? ToString(options.checkpoint.every)
+                                     : "never",
                    .report = ToString(options.report)};
   config.total_batch_size = config.per_device_batch_size *
                             config.num_processes * config.grad_accum_steps;

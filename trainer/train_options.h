@@ -52,9 +52,11 @@ struct TrainOptions {
   std::optional<int64_t> max_batches_per_epoch = std::nullopt;
   std::optional<int64_t> max_eval_batches = std::nullopt;
 
-  // Where and when the run saves itself, and whether it goes on from there.
+  // Where and when the run saves checkpoints, whether it resumes, and from
+  // which checkpoint.
   CheckpointOptions checkpoint = {};
   Resume resume = Resume::kNever;
+  ResumeFrom resume_from = {};
 
   // When to report the means of the training metrics to OnReport.
   Period report = Every(Batches(100));

@@ -15,8 +15,13 @@ absl::Status CheckSavable(const Checkpoint& checkpoint) {
         absl::StrCat("the step of the checkpoint is ", checkpoint.step,
                      "; it must be at least 0"));
   }
+  // Undefined and sparse tensors are left to Save.
+  const auto is_dense = [](const at::Tensor& tensor) {
+    return tensor.defined() && tensor.layout() == at::kStrided;
+  };
   for (const auto& [group, tensors] : checkpoint.tensors) {
     for (const NamedTensor& item : tensors) {
+      if (!is_dense(item.tensor)) continue;
       const absl::Status status =
           CheckNoNan(group, {item.name, item.tensor.cpu().contiguous()});
       if (!status.ok()) return status;
@@ -27,6 +32,7 @@ absl::Status CheckSavable(const Checkpoint& checkpoint) {
       const auto* const tensor =
           std::get_if<std::shared_ptr<const at::Tensor>>(&value);
       if (tensor == nullptr || part == kGradientsPart) continue;
+      if (!is_dense(**tensor)) continue;
       const absl::Status status =
           CheckNoNan(part, {name, (*tensor)->cpu().contiguous()});
       if (!status.ok()) return status;

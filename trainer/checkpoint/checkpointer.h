@@ -3,8 +3,10 @@
 // checkpoints elsewhere implements this interface and passes it as
 // CheckpointOptions::checkpointer.
 //
-//   absl::Status saved = checkpointer.Save(checkpoint);  // durable if OK
-//   absl::StatusOr<Restored> newest = checkpointer.Latest();
+//   const auto mine = std::make_shared<MyCheckpointer>();
+//   trainer.Train({.data = train,
+//                  .num_epochs = 1,
+//                  .checkpoint = {.checkpointer = mine}});
 //
 // trainer/checkpoint/testing/checkpointer_conformance.h tests an
 // implementation. One thread at a time calls it, but not always the same one:
@@ -66,6 +68,7 @@ class Checkpointer {
   virtual absl::StatusOr<std::vector<StepInfo>> List() = 0;
 
   // Returns where Save puts the checkpoint of a step, for messages and events.
+  // Must be thread-safe: it is also called during an asynchronous save.
   virtual std::string PathOf(int64_t step) const = 0;
 
   // Returns problems that did not make a save fail, each of them once.

@@ -35,7 +35,6 @@ class OutputFile {
   ~OutputFile();
 
   const std::string& path() const { return path_; }
-  uint64_t written() const { return written_; }
 
   absl::Status Append(const void* data, size_t size);
 

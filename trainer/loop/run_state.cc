@@ -112,7 +112,8 @@ std::string RunState::PartName(const Entry& entry, const Source& source,
   return entry.name;
 }
 
-void RunState::Load(const Checkpoint& checkpoint) {
+void RunState::Load(const Checkpoint& checkpoint,
+                    const std::set<std::string>& fresh) {
   Source source{
       .other_ranks = checkpoint.world_size != backend_.num_processes() ||
                      !checkpoint.own_parts,
@@ -125,7 +126,7 @@ void RunState::Load(const Checkpoint& checkpoint) {
   std::vector<std::pair<const Entry*, std::string>> found;
   for (const Entry& entry : entries_) {
     const std::string name = PartName(entry, source, checkpoint);
-    if (name.empty()) continue;
+    if (name.empty() || fresh.contains(entry.name)) continue;
     const bool there = entry.kind == Kind::kTensors
                            ? checkpoint.tensors.contains(name)
                            : checkpoint.parts.contains(name);

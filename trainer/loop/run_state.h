@@ -22,6 +22,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,9 +75,11 @@ class RunState {
   // that, MarkWindowStart was called. Collective: all ranks must call it.
   void Collect(bool in_window, Checkpoint& checkpoint) const;
 
-  // Loads every part. All names are checked before the first part is changed.
-  // Throws c10::ValueError, naming the part, if one is missing or does not fit.
-  void Load(const Checkpoint& checkpoint);
+  // Loads every part, except those in `fresh`, which keep their state. All
+  // names are checked before the first part is changed. Throws c10::ValueError,
+  // naming the part, if one is missing or does not fit.
+  void Load(const Checkpoint& checkpoint,
+            const std::set<std::string>& fresh = {});
 
  private:
   enum class Kind { kTensors, kPart, kMoving, kMeans, kWindow };

@@ -68,10 +68,10 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
                      checkpoint_.needs_seconds() || report_.needs_seconds()) {
   evaluator_.CheckPrefixes();
   if (options_.handle_signals) cancellation_.emplace();
-  if (!options_.checkpoint.directory.empty()) {
+  if (options_.checkpoint.enabled()) {
     checkpoints_.emplace(options_.checkpoint, parts_.backend);
   }
-  AddSchedules();
+  AddSchedules(config_.max_updates);
   for (const NamedOptimizer& item : parts_.optimizers) {
     item.optimizer->ZeroGrad();
   }
@@ -121,12 +121,14 @@ Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
                                   name + "\"; there is" + names);
 }
 
-void TrainingRun::AddSchedules() {
-  const RunLength length{.num_epochs = config_.num_epochs,
-                         .updates_per_epoch = config_.updates_per_epoch,
-                         .total_updates = config_.max_updates,
-                         .batches_per_epoch = config_.batches_per_epoch,
-                         .eval_batches = config_.eval_batches};
+void TrainingRun::AddSchedules(int64_t total_updates) {
+  const int64_t per_epoch = config_.updates_per_epoch;
+  const RunLength length{
+      .num_epochs = (total_updates + per_epoch - 1) / per_epoch,
+      .updates_per_epoch = per_epoch,
+      .total_updates = total_updates,
+      .batches_per_epoch = config_.batches_per_epoch,
+      .eval_batches = config_.eval_batches};
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
   for (const FieldSchedule& item : options_.schedules) {
     schedules_.Add(item, FindOptimizer(item.optimizer), length);

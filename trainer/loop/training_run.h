@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,7 @@ class TrainingRun {
   Loader MakeTrainLoader() const;
   void AddEvalSets();
   StepRunner MakeStepRunner();
-  void AddSchedules();
+  void AddSchedules(int64_t total_updates);
   void RegisterState();
 
   void RunEpochs();
@@ -86,9 +87,11 @@ class TrainingRun {
   void Evaluate();
   void ReportMeans();
   void SaveCheckpoint(bool finished);
-  // Loads the newest checkpoint, as the options say.
+  // Loads the checkpoint that the options ask for.
   void RestoreLatest();
   void LoadCheckpoint(Checkpoint& checkpoint);
+  // The parts that a checkpoint has but this run does not take over.
+  std::set<std::string> FreshParts() const;
 
   // Whether a stop or a signal was requested on any rank. Collective.
   bool ShouldEnd();

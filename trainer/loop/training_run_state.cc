@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -78,7 +79,8 @@ void TrainingRun::SaveCheckpoint(bool finished) {
 
 void TrainingRun::RestoreLatest() {
   if (!checkpoints_) return;
-  std::optional<Restored> restored = checkpoints_->Find(options_.resume);
+  std::optional<Restored> restored =
+      checkpoints_->Find(options_.resume, options_.resume_from);
   if (!restored) return;
   try {
     LoadCheckpoint(restored->checkpoint);
@@ -90,9 +92,25 @@ void TrainingRun::RestoreLatest() {
   parts_.callbacks.Fire(CheckpointLoaded{clock_, restored->path});
 }
 
+std::set<std::string> TrainingRun::FreshParts() const {
+  if (!options_.resume_from.fresh_optimizers) return {};
+  std::set<std::string> parts = {"schedules"};
+  for (const NamedOptimizer& item : parts_.optimizers) {
+    parts.insert(item.name);
+    parts.insert("fields " + item.name);
+  }
+  return parts;
+}
+
 void TrainingRun::LoadCheckpoint(Checkpoint& checkpoint) {
   UpgradeFormat1(checkpoint);
-  state_.Load(checkpoint);
+  state_.Load(checkpoint, FreshParts());
+  const int64_t updates_left = config_.max_updates - clock_.updates();
+  if (options_.resume_from.fresh_optimizers && updates_left > 0) {
+    schedules_.Restore();
+    schedules_ = ScheduleSet();
+    AddSchedules(updates_left);
+  }
   seconds_before_ = clock_.seconds();
   samples_before_ = clock_.samples();
   evaluator_.set_latest(checkpoint.metrics);

@@ -35,8 +35,6 @@ class FaultyFileSystem final : public FileSystemWrapper {
   // Writes and reads are short or interrupted at random.
   void MakeUneven(uint64_t seed);
 
-  // The number of calls since the fault was set.
-  int64_t calls() const { return calls_; }
   // Whether the injected fault has fired.
   bool fault_fired() const { return fault_fired_; }
 
