@@ -54,42 +54,35 @@ CallbackCase Watching(const char* name) {
 
 INSTANTIATE_TEST_SUITE_P(
     BuiltIn, CallbackConformanceTest,
-    ::testing::Values(CallbackCase{"EarlyStopping",
-                                   [](const SecondsClock& clock) {
-                                     return std::make_unique<EarlyStopping>(
-                                         EarlyStoppingOptions{.clock = clock});
-                                   }},
-                      Timed<EpochTable>("EpochTable"),
-                      Watching<GradientNormMonitor>("GradientNormMonitor"),
-                      Watching<LearningRateMonitor>("LearningRateMonitor"),
-                      Plain<LogMetrics>("LogMetrics"),
-                      CallbackCase{"MaxDuration",
-                                   [](const SecondsClock& clock) {
-                                     return std::make_unique<MaxDuration>(
-                                         Seconds(1e6),
-                                         MaxDurationOptions{.clock = clock});
-                                   }},
-                      Plain<MemoryMonitor>("MemoryMonitor"),
-                      Timed<PrintProgress>("PrintProgress"),
-                      CallbackCase{
-                          "Profiler",
-                          [](const SecondsClock&) {
-                            return std::make_unique<Profiler>(ProfilerOptions{
-                                .path = ::testing::TempDir() + "/trace.json",
-                                .first_batch = 2});
-                          }},
-                      Timed<ProgressBar>("ProgressBar"),
-                      Plain<TerminateOnNaN>("TerminateOnNaN"),
-                      CallbackCase{"Throughput",
-                                   [](const SecondsClock& clock) {
-                                     return std::make_unique<Throughput>(
-                                         ThroughputOptions{.clock = clock});
-                                   }},
-                      CallbackCase{"Timer",
-                                   [](const SecondsClock& clock) {
-                                     return std::make_unique<Timer>(
-                                         TimerOptions{.clock = clock});
-                                   }}),
+    ::testing::Values(
+        Plain<EarlyStopping>("EarlyStopping"), Timed<EpochTable>("EpochTable"),
+        Watching<GradientNormMonitor>("GradientNormMonitor"),
+        Watching<LearningRateMonitor>("LearningRateMonitor"),
+        Plain<LogMetrics>("LogMetrics"),
+        CallbackCase{"MaxDuration",
+                     [](const SecondsClock&) {
+                       return std::make_unique<MaxDuration>(Seconds(1e6));
+                     }},
+        Plain<MemoryMonitor>("MemoryMonitor"),
+        Timed<PrintProgress>("PrintProgress"),
+        CallbackCase{"Profiler",
+                     [](const SecondsClock&) {
+                       return std::make_unique<Profiler>(ProfilerOptions{
+                           .path = ::testing::TempDir() + "/trace.json",
+                           .first_batch = 2});
+                     }},
+        Timed<ProgressBar>("ProgressBar"),
+        Plain<TerminateOnNaN>("TerminateOnNaN"),
+        CallbackCase{"Throughput",
+                     [](const SecondsClock& clock) {
+                       return std::make_unique<Throughput>(
+                           ThroughputOptions{.clock = clock});
+                     }},
+        CallbackCase{"Timer",
+                     [](const SecondsClock& clock) {
+                       return std::make_unique<Timer>(
+                           TimerOptions{.clock = clock});
+                     }}),
     CallbackCaseName);
 
 }  // namespace

@@ -50,9 +50,9 @@ TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
   EXPECT_THAT(Log({.evaluate = Doubling(), .report = Period()}),
               ElementsAre("evaluate@1", "evaluate@2", "evaluate@4",
                           "evaluate@8", "evaluate@10"));
-  EXPECT_THAT(Log({.evaluate = Period(), .report = Doubling()}),
-              ElementsAre("report@1", "report@2", "report@4", "report@8",
-                          "report@10"));
+  EXPECT_THAT(
+      Log({.evaluate = Period(), .report = Doubling()}),
+      ElementsAre("report@1", "report@2", "report@4", "report@8", "report@10"));
   EXPECT_THAT(Log({.evaluate = Period(),
                    .checkpoint = {.directory = MemoryFolder() + "/when",
                                   .every = Doubling()},
@@ -70,10 +70,9 @@ TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
       ElementsAre("evaluate@5", "report@5", "evaluate@10", "report@10"));
   const Period epoch =
       When([](const Progress& now) { return now.epochs == 1; });
-  EXPECT_THAT(
-      Log({.evaluate = Period(), .report = epoch}),
-      ElementsAre("report@5", "report@6", "report@7", "report@8", "report@9",
-                  "report@10"));
+  EXPECT_THAT(Log({.evaluate = Period(), .report = epoch}),
+              ElementsAre("report@5", "report@6", "report@7", "report@8",
+                          "report@9", "report@10"));
 }
 
 // The learning rate of each update. Stops after `updates` of them, and resumes.

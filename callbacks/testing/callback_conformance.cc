@@ -144,7 +144,8 @@ TEST_P(CallbackConformanceTest, ItsStateComesBack) {
   EXPECT_ANY_THROW(stateful.LoadState(State(/*version=*/1000)));
   stateful.LoadState(state);
   rest.Add(*callback);
-  EXPECT_EQ(rest.PlayNothing(), RunEnding::kFinished) << rest.message();
+  EXPECT_EQ(rest.PlayNothing(/*resumed=*/true), RunEnding::kFinished)
+      << rest.message();
   ExpectSame(stateful.SaveState(), state);
 }
 

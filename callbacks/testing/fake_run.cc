@@ -173,9 +173,9 @@ void FakeRun::PlayEvalSteps(const std::string& name, const Metrics& metrics) {
   handler_.Fire(EvalEnd{clock_, name, metrics});
 }
 
-RunEnding FakeRun::PlayNothing() {
+RunEnding FakeRun::PlayNothing(bool resumed) {
   message_.clear();
-  handler_.Fire(RunStart{config_, clock_, /*resumed=*/false, FakeBackend()});
+  handler_.Fire(RunStart{config_, clock_, resumed, FakeBackend()});
   return EndRun(RunEnding::kFinished);
 }
 

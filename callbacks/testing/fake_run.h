@@ -74,7 +74,7 @@ class FakeRun {
   RunEnding PlayResumed(const RunClock& clock);
 
   // A run that ends before its first epoch.
-  RunEnding PlayNothing();
+  RunEnding PlayNothing(bool resumed = false);
 
   // An evaluation outside of a run.
   void PlayEvaluation();

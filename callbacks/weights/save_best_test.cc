@@ -159,7 +159,9 @@ TEST_F(SaveBestTest, AFileThatIsGoneIsNoLongerTheBest) {
   SaveBest after = Make();
   after.LoadState(before.SaveState());
   Control control;
-  after.OnRunStart({{.num_epochs = 2}, {}}, control);
+  after.OnRunStart(
+      {{.num_epochs = 2}, ClockAt({}), /*resumed=*/true, FakeBackend()},
+      control);
   EXPECT_TRUE(after.saved().empty());
 }
 
@@ -218,13 +220,6 @@ TEST_F(SaveBestTest, RefusesBadOptionsByName) {
             "SaveBest: keep is 0; it must be at least 1");
   EXPECT_EQ(message(weights, {.directory = "x", .metric = ""}),
             "SaveBest: metric is empty");
-}
-
-TEST_F(SaveBestTest, SeveralProcessesNeedTheBackend) {
-  SaveBest best = Make();
-  Control control;
-  EXPECT_THROW(best.OnRunStart({{.num_processes = 2}, {}}, control),
-               std::invalid_argument);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -61,7 +61,8 @@ const LowRankChange* ChangeOf(const at::Tensor& tensor, LowRankKind kind,
 at::Tensor Plain(const at::Tensor& tensor) {
   const AdaptedImpl* const impl = ImplOf(tensor);
   if (impl == nullptr) return tensor;
-  const at::Tensor sum = impl->change().weight + WeightChange(impl->change());
+  const at::Tensor sum =
+      impl->change().weight.add(WeightChange(impl->change()));
   return impl->transposed() ? sum.t() : sum;
 }
 

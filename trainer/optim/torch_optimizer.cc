@@ -175,7 +175,8 @@ void TorchOptimizer::GroupAdded(const ParamGroup& group) {
   inner_->add_param_group(torch::optim::OptimizerParamGroup(tensors));
   params_.push_back(group.params);
   // Adagrad makes its state in the constructor only.
-  if (typeid(*inner_) != typeid(torch::optim::Adagrad)) return;
+  const torch::optim::Optimizer& inner = *inner_;
+  if (typeid(inner) != typeid(torch::optim::Adagrad)) return;
   const auto& options = static_cast<const torch::optim::AdagradOptions&>(
       inner_->param_groups().back().options());
   for (const at::Tensor& tensor : tensors) {
