@@ -104,8 +104,7 @@ TEST_F(TaskStateTest, ACallbackWithoutSavedStateIsWarnedOf) {
   Remembering callback;
   Train(2, nullptr, &callback);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("the checkpoint has no state of the callback "
-                        "Remembering"));
+              HasSubstr("the checkpoint has no part \"callback Remembering\""));
   EXPECT_EQ(callback.loaded, 0);
   // From here on it is in the checkpoints.
   ::testing::internal::CaptureStderr();
@@ -113,6 +112,23 @@ TEST_F(TaskStateTest, ACallbackWithoutSavedStateIsWarnedOf) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               Not(HasSubstr("Remembering")));
   EXPECT_EQ(callback.loaded, 1);
+}
+
+// A field that a callback changed, and no schedule: the resumed run has it.
+TEST_F(TaskStateTest, AnOptimizersFieldsAreSaved) {
+  LineRig first(/*lr=*/0.5);
+  first.trainer().Add(On<EpochEnd>([&](const EpochEnd&, Control&) {
+    first.optimizer().Field(0, "lr") = 0.125;
+  }));
+  TrainOptions options{.data = LinePoints(8),
+                       .num_epochs = 1,
+                       .checkpoint = {.directory = folder_},
+                       .resume = Resume::kIfPresent};
+  first.trainer().Train(options);
+  LineRig second(/*lr=*/0.5);
+  options.num_epochs = 2;
+  second.trainer().Train(options);
+  EXPECT_EQ(second.optimizer().Field(0, "lr"), 0.125);
 }
 
 }  // namespace
