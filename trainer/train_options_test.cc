@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -74,7 +75,7 @@ TEST(TrainOptionsTest, ARunsConfigurationIsWhatItDoes) {
 
 TEST(TrainOptionsTest, TheFirstLimitThatIsReachedCounts) {
   const auto limits = [](int64_t num_epochs, int64_t max_updates,
-                         int64_t max_batches) {
+                         std::optional<int64_t> max_batches) {
     const RunConfig config = ConfigOf({.data = LinePoints(20),
                                        .num_epochs = num_epochs,
                                        .max_updates = max_updates,
@@ -83,10 +84,10 @@ TEST(TrainOptionsTest, TheFirstLimitThatIsReachedCounts) {
     return std::vector<int64_t>{config.num_epochs, config.max_updates,
                                 config.batches_per_epoch};
   };
-  EXPECT_THAT(limits(2, 0, 0), ElementsAre(2, 10, 5));
-  EXPECT_THAT(limits(0, 7, 0), ElementsAre(2, 7, 5));
-  EXPECT_THAT(limits(2, 7, 0), ElementsAre(2, 7, 5));
-  EXPECT_THAT(limits(1, 7, 0), ElementsAre(1, 5, 5));
+  EXPECT_THAT(limits(2, 0, std::nullopt), ElementsAre(2, 10, 5));
+  EXPECT_THAT(limits(0, 7, std::nullopt), ElementsAre(2, 7, 5));
+  EXPECT_THAT(limits(2, 7, std::nullopt), ElementsAre(2, 7, 5));
+  EXPECT_THAT(limits(1, 7, std::nullopt), ElementsAre(1, 5, 5));
   EXPECT_THAT(limits(3, 0, 2), ElementsAre(3, 6, 2));
 }
 

@@ -140,7 +140,7 @@ TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
   Track track({.run_dir = folder, .clock = run.seconds()});
   track.LoadState(saved);
   run.Add(track);
-  run.Play();
+  run.PlayResumed(RunClock());
   // What a run of one epoch writes, after what the first had at its checkpoint.
   EXPECT_THAT(Rows(folder),
               ElementsAre(before[0], before[0], before[1], before[2]));
@@ -158,8 +158,7 @@ TEST(TrackTest, AHistoryThatWasRestoredIsNotNew) {
   for (const bool resumed : {false, true}) {
     Track track({.run_dir = folder, .clock = [] { return 0.0; }});
     if (resumed) track.LoadState(saved);
-    track.OnRunStart({config, clock, /*resumed=*/false, FakeBackend()},
-                     control);
+    track.OnRunStart({config, clock, resumed, FakeBackend()}, control);
     if (!resumed) {
       track.OnEvalEnd(
           {.clock = clock, .name = "eval", .metrics = {{"eval_loss", 0.25}}},

@@ -45,11 +45,13 @@ class CompiledTask final : public TaskOf<Example> {
     step.ForwardDone(outputs);
     StepOutput output{.loss = loss_(outputs, batch.target)};
     for (const auto& [name, metric] : metrics_) {
-      output.metrics.emplace_back(name, metric(outputs, batch.target));
+      output.metrics.emplace_back(name, metric.of_batch(outputs, batch.target));
     }
     output.outputs = outputs;
     return output;
   }
+
+  MetricReducers EvalReducers() const override { return ReducersOf(metrics_); }
 
  private:
   // The library and the graphs must train for the same.
