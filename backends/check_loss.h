@@ -1,4 +1,5 @@
-// CheckLoss refuses what Backend::Backward cannot train, saying what to do.
+// CheckLoss rejects a loss that Backend::Backward cannot train, and says what
+// to do.
 //
 //   CheckLoss(loss);
 #ifndef TRAINYARD_BACKENDS_CHECK_LOSS_H_

@@ -59,7 +59,7 @@ class Ddp final : public BackendDecorator {
     if (!reference_) {
       at::Tensor largest = at::scalar_tensor(weight, at::kDouble);
       collectives_->AllReduce(largest, ReduceOp::kMax);
-      // Asked again at the next batch if this one weighs nothing anywhere.
+      // No rank has weight yet: ask again at the next batch.
       if (largest.item<double>() == 0) return 0;
       reference_ = largest.item<double>();
     }
@@ -80,7 +80,7 @@ class Ddp final : public BackendDecorator {
     if (!options.sync) return;
     RemakeReducersIfStale();
     weights_.Start(options.weight);
-    // The sum of no element of any parameter: its gradients are zeros.
+    // A sum over no elements of each parameter: all gradients are zeros.
     std::vector<at::Tensor> nothing;
     std::vector<ModelReducer*> all;
     for (const auto& reducer : reducers_) {
@@ -107,7 +107,7 @@ class Ddp final : public BackendDecorator {
 
   State SaveState() const override {
     State state = BackendDecorator::SaveState();
-    // What shares are taken of decides how they round.
+    // Shares are fractions of it, so it decides how they are rounded.
     state.Set("reference_weight", reference_.value_or(0));
     return state;
   }
@@ -135,7 +135,7 @@ class Ddp final : public BackendDecorator {
     MakeReducers();
   }
 
-  // The models that this loss trains. Of one model that is clear.
+  // Returns the models that this loss trains. A single model is one of them.
   std::vector<ModelReducer*> Reached(const at::Tensor& loss) const {
     std::vector<ModelReducer*> reached;
     if (reducers_.size() == 1) return {reducers_.front().get()};
@@ -158,7 +158,7 @@ class Ddp final : public BackendDecorator {
     });
   }
 
-  // A parameter of no model would be trained by each process for itself.
+  // The gradients of a parameter outside the models would not be averaged.
   void CheckKnown(Optimizer& optimizer) {
     if (!checked_.insert(&optimizer).second) return;
     for (const auto& group : optimizer.param_groups()) {

@@ -23,8 +23,8 @@ std::unique_ptr<c10d::Reducer> MakeReducer(
   std::vector<size_t> limits;
   std::tie(buckets, limits) = c10d::compute_bucket_assignment_by_size(
       parameters, {options.first_bucket_bytes, options.bucket_bytes}, sparse);
-  // Given in the order of the forward pass; the backward pass comes from the
-  // other end.
+  // The buckets are in the order of the forward pass; the backward pass
+  // computes gradients in the reverse order.
   std::reverse(buckets.begin(), buckets.end());
   auto reducer = std::make_unique<c10d::Reducer>(
       parameters, buckets, group.training(), sparse,
@@ -81,18 +81,18 @@ void ModelReducer::BeforeBackward(const at::Tensor& loss) {
   if (reducer_ == nullptr) return;
   reducer_->prepare_for_forward();
   if (options_.rebuild_buckets) reducer_->rebuild_buckets();  // once
-  // Only a search for unused parameters looks at it.
+  // The loss is read only to search for unused parameters.
   reducer_->prepare_for_backward({loss});
 }
 
 void ModelReducer::AfterBackward() {
   if (reducer_ == nullptr) return;
   if (learns_graph_) {
-    // The first pass only counts; what it counted is exchanged now.
+    // The first pass exchanges nothing while it runs; exchange it now.
     learns_graph_ = false;
     reducer_->delay_all_reduce();
   }
-  // Throws if a parameter got no gradient and nothing allows that.
+  // Throws if a parameter has no gradient and the options do not allow that.
   reducer_->check_finalized();
 }
 

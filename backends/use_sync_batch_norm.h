@@ -1,9 +1,10 @@
-// UseSyncBatchNorm lets a model's batch normalisation work over all processes:
+// UseSyncBatchNorm makes the batch normalisation of a model use the batches of
+// all ranks:
 //
 //   UseSyncBatchNorm(*net, backend->collectives());
 //
-// It is apart from SyncBatchNorm itself (backends/sync_batch_norm.h), so that
-// who only calls it does not compile torch/nn. Thread-compatible.
+// SyncBatchNorm itself is in backends/sync_batch_norm.h, which includes
+// torch/nn. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_USE_SYNC_BATCH_NORM_H_
 #define TRAINYARD_BACKENDS_USE_SYNC_BATCH_NORM_H_
 
@@ -15,12 +16,12 @@ class Module;
 
 namespace trainyard {
 
-// Lets every SyncBatchNorm of the model work over these processes, after
-// replacing each BatchNorm in a torch::nn::Sequential by one that shares its
-// tensors. A BatchNorm held elsewhere cannot be replaced, because its owner
-// calls it by its type: throws c10::ValueError, naming all of those, and
-// changes nothing. Call it before training, on all ranks. Borrows the
-// collectives.
+// Replaces each BatchNorm in a torch::nn::Sequential by a SyncBatchNorm that
+// shares its tensors, and connects every SyncBatchNorm of the model to these
+// ranks. A BatchNorm that another module holds cannot be replaced, because that
+// module calls it by its type: then throws c10::ValueError with the names of
+// all of them and changes nothing. Call it before training, on all ranks.
+// Borrows the collectives.
 void UseSyncBatchNorm(torch::nn::Module& model, Collectives& collectives);
 
 }  // namespace trainyard

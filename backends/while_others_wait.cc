@@ -11,17 +11,17 @@
 namespace trainyard {
 namespace {
 
-// Far below any timeout of collectives, and nothing to the processor.
+// Far below any timeout of collectives, and cheap.
 constexpr std::chrono::milliseconds kInterval(100);
 
-// Tells the others, until all who work are done, that this rank is there.
+// Tells the other ranks that this one is alive, until all work is done.
 class StillThere {
  public:
   explicit StillThere(Collectives& collectives)
       : thread_([this, &collectives] { Run(collectives); }) {}
 
-  // The work is done: waits until that of the other ranks is, too. Throws if a
-  // rank is gone.
+  // Call it when the work is done: waits for the work of the other ranks.
+  // Throws if a rank is gone.
   void Finish() {
     {
       const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ void WhileOthersWait(Collectives& collectives, bool works,
     }
     try {
       still_there.Finish();
-    } catch (...) {  // a rank is gone; the work's own error goes first
+    } catch (...) {  // a rank is gone; an error of the work comes first
       std::rethrow_exception(error ? error : std::current_exception());
     }
   } else {

@@ -52,6 +52,14 @@ CallbackCase Watching(const char* name) {
           }};
 }
 
+class Mine final : public Callback {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Mine, CallbackConformanceTest,
+    ::testing::Values(CallbackCase{
+        "Mine", [](SecondsClock) { return std::make_unique<Mine>(); }}),
+    CallbackCaseName);
+
 INSTANTIATE_TEST_SUITE_P(
     BuiltIn, CallbackConformanceTest,
     ::testing::Values(

@@ -2,6 +2,8 @@
 
 #include <c10/util/Type.h>
 
+#include <algorithm>
+
 #include "trainer/error_message.h"
 
 namespace trainyard {
@@ -40,6 +42,21 @@ void CallbackHandler::Register(Callback& callback, Stateful* stateful,
                    {.callback = &callback,
                     .priority = options.priority.value_or(callback.priority()),
                     .filter = options.filter});
+}
+
+void CallbackHandler::Remove(const Callback& callback) {
+  const auto at = std::find(callbacks_.begin(), callbacks_.end(), &callback);
+  if (at == callbacks_.end()) return;
+  stateful_.erase(stateful_.begin() + (at - callbacks_.begin()));
+  callbacks_.erase(at);
+  const auto is_it = [&](const auto& item) {
+    return item.callback == &callback;
+  };
+  std::erase_if(by_priority_, is_it);
+  std::apply([&](auto&... lists) { (std::erase_if(lists, is_it), ...); },
+             subscribers_);
+  std::erase_if(kept_,
+                [&](const auto& kept) { return kept.get() == &callback; });
 }
 
 std::exception_ptr CallbackHandler::FireToAll(const RunEnd& event) {

@@ -96,6 +96,10 @@ class CallbackHandler {
     return *added;
   }
 
+  // Removes a callback that was added; a temporary that was kept is destroyed.
+  // Does nothing if it was not added. REQUIRES: no event is being fired.
+  void Remove(const Callback& callback);
+
   // Whether anybody listens: an event that costs something to make need not be.
   template <class Event>
   bool Hears() const {

@@ -24,7 +24,7 @@ TEST(CosineAnnealingTest, LateWavesAreAsExactAsEarlyOnes) {
   EXPECT_EQ(schedule->ValueAt(14'000'000'003, 1.0), schedule->ValueAt(3, 1.0));
 }
 
-TEST(CosineAnnealingTest, TheRunIsOneHalfPeriodIfNotSet) {
+TEST(CosineAnnealingTest, UnsetHalfPeriodIsTheWholeRun) {
   const auto schedule = CosineAnnealing()({.total_updates = 80});
   EXPECT_EQ(schedule->ValueAt(80, 1.0), 0.0);
 }

@@ -19,7 +19,7 @@ TEST(LambdaTest, HeaderExample) {
   EXPECT_EQ(make({})->ValueAt(100, 3.0), 1.5);
 }
 
-TEST(LambdaTest, TheRunsLengthIsThereForAFactory) {
+TEST(LambdaTest, FactoryGetsTheLengthOfTheRun) {
   const ScheduleFactory make = [](const RunLength& run) {
     const auto total = static_cast<double>(run.total_updates);
     return Lambda([total](int64_t update, double base) {

@@ -33,7 +33,7 @@ TEST(OptionCheckTest, DurationsBecomeUpdates) {
   EXPECT_EQ(kCheck.Total(kRun), 2345);
 }
 
-TEST(OptionCheckTest, APartIsTheWholeRunIfNotSet) {
+TEST(OptionCheckTest, UnsetPartIsTheWholeRun) {
   EXPECT_EQ(kCheck.PartOrRun("length", std::nullopt, kRun), 2345);
   EXPECT_EQ(kCheck.PartOrRun("length", Epochs(2), kRun), 938);
 }

@@ -32,7 +32,7 @@ TEST(MetricScheduleTest, HeaderExample) {
   EXPECT_EQ(schedule->ValueAt(0, 1.0), 0.1);
 }
 
-TEST(PlateauTest, GoesOnFromASavedState) {
+TEST(PlateauTest, ResumesFromASavedState) {
   Plateau straight({.factor = 0.5, .patience = 1}), first = straight;
   const std::vector<double> metrics = {3, 2, 2, 2, 1, 1, 1, 1};
   for (double metric : metrics) straight.Observe(metric);
@@ -87,7 +87,7 @@ TEST(PlateauTest, EqualsPython) {
   }
 }
 
-TEST(PlateauTest, ARestoredOneGoesOnAlike) {
+TEST(PlateauTest, RestoredScheduleContinues) {
   const GoldenCase golden = ReadGolden("plateau")[3];
   const std::vector<double>& metrics = golden.sequences.at("metrics");
   Plateau whole(OptionsOf(golden));
@@ -109,7 +109,7 @@ TEST(PlateauTest, GroupsFallToTheirOwnMinimum) {
   EXPECT_EQ(plateau.ValueAt(0, 4.0), 0.2);
 }
 
-TEST(PlateauTest, NotANumberIsNoImprovement) {
+TEST(PlateauTest, NanIsNotAnImprovement) {
   Plateau plateau({.patience = 0});
   plateau.Observe(std::nan(""));
   EXPECT_EQ(plateau.state().falls, 1);

@@ -24,7 +24,7 @@ TEST(ScheduleStepperTest, HeaderExample) {
   EXPECT_EQ(lr.updates(), 100);
 }
 
-TEST(ScheduleStepperTest, ARestoredOneGoesOnAlike) {
+TEST(ScheduleStepperTest, RestoredScheduleContinues) {
   ScheduleStepper whole(Cosine(), kRun, {1.0, 2.0});
   for (int i = 0; i < 77; ++i) whole.Step();
   ScheduleStepper resumed(Cosine(), kRun, {1.0, 2.0});

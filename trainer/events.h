@@ -11,6 +11,7 @@
 //   InitEnd
 //   CheckpointLoaded, if the run is resumed
 //   RunStart
+//   EvalStart, … EvalEnd, if evaluate_at_start
 //     EpochStart
 //       StepStart, ForwardEnd, LossEnd, BackwardEnd
 //         at the end of a window: GradientsReady, UpdateEnd
@@ -27,6 +28,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "trainer/run_clock.h"
@@ -66,8 +68,9 @@ struct RunStart {
 struct EpochStart {
   const RunConfig& config;
   const RunClock& clock;
-  // Batches that this epoch will have, unless the run ends before.
-  int64_t num_batches;
+  // Batches that this epoch will have, unless the run ends before. Unset: the
+  // length of the data is unknown.
+  std::optional<int64_t> num_batches;
 };
 
 struct StepStart {
@@ -123,7 +126,8 @@ struct EvalStart {
   const RunClock& clock;
   // Name of the evaluation set; metrics are recorded as `<name>_<metric>`.
   const std::string& name;
-  int64_t num_batches;
+  // Unset: unknown.
+  std::optional<int64_t> num_batches;
   // As in RunStart. An evaluation outside of a run has it, too.
   Backend& backend;
 };

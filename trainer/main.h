@@ -2,10 +2,9 @@
 // it throws into one line on standard error and an exit code.
 //
 //   int main(int argc, char** argv) {
-//     absl::ParseCommandLine(argc, argv);
-//     return trainyard::Main([] {
+//     return Main([&] {
 //       …
-//       return ExitCode(trainer.Train(…).ending);
+//       return ExitCode(result.ending);
 //     });
 //   }
 //

@@ -1,4 +1,6 @@
-// Periods of a user's function, and schedules that step every N, in a real run.
+// In a real run: periods of a user's function, evaluation at the start, and
+// schedules that step every N.
+#include <ATen/ops/equal.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,6 +75,52 @@ TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
   EXPECT_THAT(Log({.evaluate = Period(), .report = epoch}),
               ElementsAre("report@5", "report@6", "report@7", "report@8",
                           "report@9", "report@10"));
+}
+
+TEST(EvaluateAtStartTest, EvaluatesTheInitialWeights) {
+  EXPECT_THAT(Log({.evaluate = Every(Epochs(1)),
+                   .evaluate_at_start = true,
+                   .report = Period()}),
+              ElementsAre("evaluate@0", "evaluate@5", "evaluate@10"));
+  EXPECT_THAT(Log({.evaluate = Period(),
+                   .evaluate_at_start = true,
+                   .report = Period()}),
+              ElementsAre("evaluate@0"));
+}
+
+TEST(EvaluateAtStartTest, ResumedRunDoesNotEvaluateAgain) {
+  const auto log = [](bool stop) {
+    LineRig rig;
+    std::vector<int64_t> evaluated_at;
+    rig.trainer().Add(On<EvalEnd>([&](const EvalEnd& e, Control&) {
+      evaluated_at.push_back(e.clock.updates());
+    }));
+    rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control& control) {
+      if (stop && e.clock.updates() == 2) control.RequestStop("test");
+    }));
+    rig.trainer().Train({.data = LinePoints(8),
+                         .eval_data = LinePoints(4),
+                         .evaluate_at_start = true,
+                         .num_epochs = 1,
+                         .checkpoint = {.directory = MemoryFolder() + "/start"},
+                         .resume = Resume::kIfPresent,
+                         .per_device_batch_size = 2});
+    return evaluated_at;
+  };
+  EXPECT_THAT(log(/*stop=*/true), ElementsAre(0));
+  EXPECT_THAT(log(/*stop=*/false), ElementsAre(4));
+}
+
+TEST(EvaluateAtStartTest, LeavesTrainingUnchanged) {
+  const auto train = [](bool at_start) {
+    LineRig rig;
+    rig.trainer().Train({.data = LinePoints(8),
+                         .eval_data = LinePoints(4),
+                         .evaluate_at_start = at_start,
+                         .num_epochs = 2});
+    return rig.weight();
+  };
+  EXPECT_TRUE(at::equal(train(true), train(false)));
 }
 
 // The learning rate of each update. Stops after `updates` of them, and resumes.

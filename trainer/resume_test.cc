@@ -128,7 +128,7 @@ class ResumeTest : public ::testing::Test {
     auto task = std::make_unique<NoisyTask>();
     AdamW &body = task->body, &head = task->head;
     const auto backend = MakeBackend(backend_, {.amp = {.dtype = at::kHalf}});
-    Trainer trainer(std::move(task), *backend);
+    Trainer trainer(std::move(task), *backend, {.default_callbacks = false});
     StepCounter counter(stop_at);
     trainer.Add(counter);
     Outcome outcome{.result = trainer.Train(options)};

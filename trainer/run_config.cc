@@ -3,12 +3,14 @@
 namespace trainyard {
 
 std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
-  const auto text = [](int64_t number) { return std::to_string(number); };
+  const auto text = [](std::optional<int64_t> number) {
+    return number ? std::to_string(*number) : std::string("unknown");
+  };
   return {{"backend", backend},
           {"device", device},
           {"num_processes", text(num_processes)},
           {"seed", text(seed)},
-          {"num_epochs", text(num_epochs)},
+          {"num_epochs", num_epochs ? text(num_epochs) : "unlimited"},
           {"per_device_batch_size", text(per_device_batch_size)},
           {"eval_per_device_batch_size", text(eval_per_device_batch_size)},
           {"grad_accum_steps", text(grad_accum_steps)},
@@ -21,7 +23,14 @@ std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
           {"clip", clip},
           {"evaluate", evaluate},
           {"checkpoint", checkpoint},
-          {"report", report}};
+          {"report", report},
+          {"loader", loader},
+          {"eval_loader", eval_loader}};
+}
+
+std::string RunConfig::EpochLabel(int64_t epoch) const {
+  const std::string label = std::to_string(epoch + 1);
+  return num_epochs ? label + "/" + std::to_string(*num_epochs) : label;
 }
 
 std::string RunConfig::ToString() const {

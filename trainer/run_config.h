@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ struct RunConfig {
   int64_t num_processes = 1;
   int64_t seed = 0;
 
-  int64_t num_epochs = 0;
+  // Unset: no limit.
+  std::optional<int64_t> num_epochs = std::nullopt;
   // Samples per batch on one process.
   int64_t per_device_batch_size = 0;
   int64_t eval_per_device_batch_size = 0;
@@ -30,10 +32,11 @@ struct RunConfig {
   // Samples per batch of an evaluation, over all processes.
   int64_t eval_total_batch_size = 0;
 
-  int64_t batches_per_epoch = 0;
+  // Unset: the length of the data is unknown.
+  std::optional<int64_t> batches_per_epoch = std::nullopt;
   // Of all evaluation sets together.
-  int64_t eval_batches = 0;
-  int64_t updates_per_epoch = 0;
+  std::optional<int64_t> eval_batches = std::nullopt;
+  std::optional<int64_t> updates_per_epoch = std::nullopt;
   // The run ends exactly there, in mid-epoch if need be.
   int64_t max_updates = 0;
 
@@ -42,6 +45,12 @@ struct RunConfig {
   std::string evaluate;
   std::string checkpoint;
   std::string report;
+  // "workers 2, prefetch 4, last batch uneven".
+  std::string loader;
+  std::string eval_loader;
+
+  // The epoch as people count, from 1: "1/5", or "1" if there is no limit.
+  std::string EpochLabel(int64_t epoch) const;
 
   // Each field's name and value, in the order above.
   std::vector<std::pair<std::string, std::string>> Fields() const;

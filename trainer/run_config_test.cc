@@ -25,7 +25,9 @@ TEST(RunConfigTest, ToStringNamesEveryField) {
                          .clip = "norm 1",
                          .evaluate = "every 1 epoch",
                          .checkpoint = "never",
-                         .report = "every 100 batches"};
+                         .report = "every 100 batches",
+                         .loader = "workers 2",
+                         .eval_loader = "workers 0"};
   EXPECT_EQ(config.ToString(),
             "backend: sp\n"
             "device: cpu\n"
@@ -44,7 +46,20 @@ TEST(RunConfigTest, ToStringNamesEveryField) {
             "clip: norm 1\n"
             "evaluate: every 1 epoch\n"
             "checkpoint: never\n"
-            "report: every 100 batches\n");
+            "report: every 100 batches\n"
+            "loader: workers 2\n"
+            "eval_loader: workers 0\n");
+}
+
+TEST(RunConfigTest, UnsetNumbersAreUnknown) {
+  RunConfig config;
+  EXPECT_NE(config.ToString().find("num_epochs: unlimited\n"),
+            std::string::npos);
+  EXPECT_NE(config.ToString().find("batches_per_epoch: unknown\n"),
+            std::string::npos);
+  EXPECT_EQ(config.EpochLabel(0), "1");
+  config.num_epochs = 5;
+  EXPECT_EQ(config.EpochLabel(0), "1/5");
 }
 
 TEST(RunConfigTest, DifferencesNameTheFieldAndBothValues) {

@@ -2,29 +2,14 @@
 
 #include <c10/util/Exception.h>
 
-#include "trainer/data/sampler.h"
-
 namespace trainyard {
-namespace {
 
-LoaderOptions OptionsFor(const LoaderRequest& request) {
-  return {.batch_size = request.batch_size,
-          .rank = request.rank,
-          .num_ranks = request.num_ranks};
+std::unique_ptr<BatchSource> Task::TrainLoader(const LoaderRequest& request) {
+  return LoadShuffled(request);
 }
 
-}  // namespace
-
-Loader Task::TrainLoader(const LoaderRequest& request) {
-  return {request.data,
-          std::make_shared<ShuffledSampler>(request.data->size(), request.seed),
-          OptionsFor(request)};
-}
-
-Loader Task::EvalLoader(const LoaderRequest& request) {
-  return {request.data,
-          std::make_shared<SequentialSampler>(request.data->size()),
-          OptionsFor(request)};
+std::unique_ptr<BatchSource> Task::EvalLoader(const LoaderRequest& request) {
+  return LoadInOrder(request);
 }
 
 void Task::BackwardStep(const StepOutput& output, StepContext& step) {
@@ -45,7 +30,7 @@ void Task::ScheduleStep(Optimizer& optimizer, StepContext& step) {
 
 void Task::ZeroGradStep(Optimizer& optimizer) { optimizer.ZeroGrad(); }
 
-Metrics Task::EvaluateDataset(Loader&, StepContext&) {
+Metrics Task::EvaluateDataset(BatchSource&, StepContext&) {
   C10_THROW_ERROR(NotImplementedError, "this task evaluates batch by batch");
 }
 

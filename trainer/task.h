@@ -34,8 +34,8 @@
 #include "tracking/metric_reducer.h"
 #include "trainer/control.h"
 #include "trainer/data/batch.h"
-#include "trainer/data/dataset.h"
-#include "trainer/data/loader.h"
+#include "trainer/data/batch_source.h"
+#include "trainer/data/load_options.h"
 #include "trainer/events.h"
 #include "trainer/model/model.h"
 #include "trainer/model/model_tensors.h"
@@ -95,16 +95,6 @@ class StepContext {
                              StepOn on = StepOn::kRequest) = 0;
 };
 
-// What a loader must provide.
-struct LoaderRequest {
-  DatasetPtr data;
-  int64_t batch_size = 0;
-  uint64_t seed = 0;
-  // This rank, of those that share the data.
-  int64_t rank = 0;
-  int64_t num_ranks = 1;
-};
-
 // An optimizer and the name under which its state is saved.
 struct NamedOptimizer {
   std::string name;
@@ -123,9 +113,12 @@ class Task {
   // ---- Steps of the loop that a task can change. Each is called before the
   // callbacks of its event.
 
-  // Default: a new random order in each epoch; for evaluation, in order.
-  virtual Loader TrainLoader(const LoaderRequest& request);
-  virtual Loader EvalLoader(const LoaderRequest& request);
+  // Where batches come from: any BatchSource. Default: a Loader over the
+  // request's data, in a new random order in each epoch; for evaluation, in
+  // order.
+  virtual std::unique_ptr<BatchSource> TrainLoader(
+      const LoaderRequest& request);
+  virtual std::unique_ptr<BatchSource> EvalLoader(const LoaderRequest& request);
 
   // Called if TrainStep did not call Backward. Default: step.Backward with the
   // returned loss.
@@ -146,7 +139,7 @@ class Task {
 
   // Whether EvaluateDataset is called instead of EvalStep; see DatasetTaskOf.
   virtual bool evaluates_dataset() const { return false; }
-  virtual Metrics EvaluateDataset(Loader& loader, StepContext& step);
+  virtual Metrics EvaluateDataset(BatchSource& loader, StepContext& step);
 
   // ---- What the task has.
 
@@ -204,7 +197,7 @@ class DatasetTaskOf : public TaskOf<B> {
   // Returns the metrics of all batches of the loader, which is before its first
   // batch. Called without gradient recording and with the models in evaluation
   // mode.
-  Metrics EvaluateDataset(Loader& loader, StepContext& step) override = 0;
+  Metrics EvaluateDataset(BatchSource& loader, StepContext& step) override = 0;
 
   bool evaluates_dataset() const final { return true; }
   StepOutput EvalStep(const B&, StepContext&) final { return {}; }

@@ -14,6 +14,7 @@
 
 #include "backends/make_backend.h"
 #include "schedulers/plateau.h"
+#include "trainer/data/loader.h"
 #include "trainer/data/sampler.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
@@ -45,11 +46,13 @@ class LoggingTask final : public TaskOf<Example>, public Callback {
     log_.push_back("EvalStep");
     return {.loss = Loss(batch)};
   }
-  Loader TrainLoader(const LoaderRequest& request) override {
+  std::unique_ptr<BatchSource> TrainLoader(
+      const LoaderRequest& request) override {
     log_.push_back("TrainLoader");
     return TaskOf::TrainLoader(request);
   }
-  Loader EvalLoader(const LoaderRequest& request) override {
+  std::unique_ptr<BatchSource> EvalLoader(
+      const LoaderRequest& request) override {
     log_.push_back("EvalLoader");
     return TaskOf::EvalLoader(request);
   }
@@ -305,7 +308,7 @@ TEST(TaskTest, APlateauIsShownTheEvaluation) {
 class Worst final : public DatasetTaskOf<Example> {
  public:
   StepOutput TrainStep(const Example&, StepContext&) override { return {}; }
-  Metrics EvaluateDataset(Loader& loader, StepContext&) override {
+  Metrics EvaluateDataset(BatchSource& loader, StepContext&) override {
     double worst = 0;
     int64_t batches = 0;
     while (std::optional<AnyBatch> batch = loader.Next()) {
@@ -335,11 +338,13 @@ TEST(TaskTest, AWholeDatasetMayBeEvaluatedAtOnce) {
 TEST(TaskTest, ALoaderOfTheTasksOwn) {
   class InOrder final : public TwoOptimizers {
    public:
-    Loader TrainLoader(const LoaderRequest& request) override {
-      return {
+    std::unique_ptr<BatchSource> TrainLoader(
+        const LoaderRequest& request) override {
+      return std::make_unique<Loader>(
           request.data,
           std::make_shared<SequentialSampler>(request.data->size()),
-          {.batch_size = request.batch_size, .last_batch = LastBatch::kDrop}};
+          LoaderOptions{.batch_size = request.batch_size,
+                        .last_batch = LastBatch::kDrop});
     }
   };
   const auto backend = MakeBackend("sp");

@@ -47,8 +47,7 @@ int64_t RoundedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 void CheckTrainOptions(const TrainOptions& options) {
-  TORCH_CHECK_VALUE(options.data != nullptr, "Train: there is no data");
-  TORCH_CHECK_VALUE(options.data->size() > 0,
+  TORCH_CHECK_VALUE(options.data == nullptr || options.data->size() > 0,
                     "Train: the data is empty: it has no samples");
   CheckAtLeast("num_epochs", options.num_epochs, 0);
   CheckAtLeast("max_updates", options.max_updates, 0);
@@ -71,10 +70,12 @@ void CheckTrainOptions(const TrainOptions& options) {
     names.insert("eval");
   }
   for (const EvalSet& set : options.eval_sets) {
-    TORCH_CHECK_VALUE(set.data != nullptr, "Train: evaluation set \"", set.name,
-                      "\" has no data");
-    TORCH_CHECK_VALUE(set.data->size() > 0, "Train: evaluation set \"",
-                      set.name, "\" is empty: it has no samples");
+    TORCH_CHECK_VALUE(set.data != nullptr || set.source != nullptr,
+                      "Train: evaluation set \"", set.name,
+                      "\" has no data and no source");
+    TORCH_CHECK_VALUE(set.data == nullptr || set.data->size() > 0,
+                      "Train: evaluation set \"", set.name,
+                      "\" is empty: it has no samples");
     TORCH_CHECK_VALUE(!set.name.empty() && names.insert(set.name).second,
                       "Train: an evaluation set is named \"", set.name,
                       "\"; each needs a name of its own, and not \"train\"");
@@ -96,6 +97,14 @@ int64_t EvalBatchSizeOf(const TrainOptions& options) {
       MicroBatchOf(options).size);
 }
 
+LoadOptions EvalLoadOf(const TrainOptions& options) {
+  if (options.eval_loader) return *options.eval_loader;
+  LoadOptions load = options.loader;
+  load.sampler = nullptr;
+  load.last_batch = LastBatch::kUneven;
+  return load;
+}
+
 RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                         const LoaderLengths& lengths) {
   const MicroBatch split = MicroBatchOf(options);
@@ -106,29 +115,42 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                    .per_device_batch_size = split.size,
                    .eval_per_device_batch_size = EvalBatchSizeOf(options),
                    .grad_accum_steps = split.grad_accum_steps,
-                   .batches_per_epoch = lengths.train,
                    .eval_batches = lengths.eval,
                    .clip = ToString(options.clip),
                    .evaluate = ToString(options.evaluate),
                    .checkpoint = options.checkpoint.enabled()
                                      ? ToString(options.checkpoint.every)
                                      : "never",
-                   .report = ToString(options.report)};
+                   .report = ToString(options.report),
+                   .loader = options.source == nullptr
+                                 ? ToString(options.loader)
+                                 : "own source",
+                   .eval_loader = ToString(EvalLoadOf(options))};
   config.total_batch_size = config.per_device_batch_size *
                             config.num_processes * config.grad_accum_steps;
   config.eval_total_batch_size =
       config.eval_per_device_batch_size * config.num_processes;
-  if (const auto limit = LimitBatches(options.max_batches_per_epoch)) {
-    config.batches_per_epoch = std::min(config.batches_per_epoch, *limit);
+  if (!lengths.train) {
+    TORCH_CHECK_VALUE(options.max_updates > 0,
+                      "Train: the length of the training data is unknown; set "
+                      "max_updates, which ends the run");
+    config.max_updates = options.max_updates;
+    if (options.num_epochs > 0) config.num_epochs = options.num_epochs;
+    return config;
   }
-  config.updates_per_epoch =
-      RoundedUp(config.batches_per_epoch, config.grad_accum_steps);
-  config.max_updates = options.num_epochs * config.updates_per_epoch;
+  int64_t batches = *lengths.train;
+  if (const auto limit = LimitBatches(options.max_batches_per_epoch)) {
+    batches = std::min(batches, *limit);
+  }
+  const int64_t updates = RoundedUp(batches, config.grad_accum_steps);
+  config.batches_per_epoch = batches;
+  config.updates_per_epoch = updates;
+  config.max_updates = options.num_epochs * updates;
   if (options.max_updates > 0 &&
       (options.num_epochs == 0 || options.max_updates < config.max_updates)) {
     config.max_updates = options.max_updates;
   }
-  config.num_epochs = RoundedUp(config.max_updates, config.updates_per_epoch);
+  config.num_epochs = RoundedUp(config.max_updates, updates);
   return config;
 }
 

@@ -17,6 +17,7 @@
 #include "schedulers/per_group.h"
 #include "trainer/checkpoint_options.h"
 #include "trainer/data/dataset.h"
+#include "trainer/data/load_options.h"
 #include "trainer/loop/micro_batch.h"
 #include "trainer/optim/clip.h"
 #include "trainer/run_config.h"
@@ -28,19 +29,36 @@ namespace trainyard {
 // Data to evaluate on; its metrics are named "<name>_loss" and so on.
 struct EvalSet {
   std::string name;
-  DatasetPtr data;
+  DatasetPtr data = nullptr;
+  // Makes the source of its batches, in place of the task's EvalLoader. It may
+  // be a stream of unknown length.
+  MakeSource source = nullptr;
 };
 
 struct TrainOptions {
-  // Trained on in another order each epoch. Required.
-  DatasetPtr data;
+  // Trained on in another order each epoch. Required, unless `source` or the
+  // task's TrainLoader has data of its own.
+  DatasetPtr data = nullptr;
+  // Makes the source of training batches, in place of the task's TrainLoader:
+  // any BatchSource. The length of its epochs may be unknown; max_updates is
+  // required then.
+  MakeSource source = nullptr;
+  // How training batches are loaded: workers, prefetching, order, ...
+  LoadOptions loader = {};
   // Evaluated under the name "eval", if there is one.
   DatasetPtr eval_data = nullptr;
   // Evaluated after it, in this order. REQUIRES: names are different.
   std::vector<EvalSet> eval_sets = {};
+  // How evaluation batches are loaded. Unset: as in training, but all samples
+  // in the order of the dataset.
+  std::optional<LoadOptions> eval_loader = std::nullopt;
   // When to evaluate. Unless it is never, a run that finishes ends with an
   // evaluation of its final weights.
   Period evaluate = Every(Epochs(1));
+  // Also evaluates the initial weights, after OnRunStart and before the first
+  // epoch. A run that is resumed has done so before. The metrics are the first
+  // values in the history.
+  bool evaluate_at_start = false;
 
   // The run ends with the first of the two that is reached; 0 sets no limit,
   // and one is needed.
@@ -101,19 +119,21 @@ struct TrainOptions {
 // run can have.
 void CheckTrainOptions(const TrainOptions& options);
 
-// The batches that loaders have in an epoch.
+// The batches that loaders have in an epoch. Unset: unknown.
 struct LoaderLengths {
-  int64_t train = 0;
+  std::optional<int64_t> train;
   // Of all evaluation sets together.
-  int64_t eval = 0;
+  std::optional<int64_t> eval = 0;
 };
 
 // The part of a batch that is trained on at a time, and the rest of the options
 // that follow from it. REQUIRES: checked options.
 MicroBatch MicroBatchOf(const TrainOptions& options);
 int64_t EvalBatchSizeOf(const TrainOptions& options);
+LoadOptions EvalLoadOf(const TrainOptions& options);
 
-// REQUIRES: checked options.
+// Throws c10::ValueError if the training data has an unknown length and
+// max_updates is not set. REQUIRES: checked options.
 RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                         const LoaderLengths& lengths);
 

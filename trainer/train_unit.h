@@ -109,9 +109,6 @@ class Period {
     return every_.amount == 0 && at_.amounts.empty() && when_ == nullptr;
   }
 
-  // What it counts; means nothing for one that is never due or a function.
-  TrainUnit unit() const { return every_.amount > 0 ? every_.unit : at_.unit; }
-
   // Whether the answer can depend on seconds: on those of a unit, or on those
   // that a function of When reads. Several ranks must agree on them first.
   bool uses_seconds() const;
@@ -139,11 +136,11 @@ Period Every(Duration length);
 // not whole.
 Period At(Points points);
 
-// Due wherever the function of the progress so far returns true. It is asked
-// once after every batch, and once more when the batch completed an epoch; a
-// run that is resumed asks it only about what comes after the checkpoint.
-// REQUIRES: it returns the same on all ranks and when asked again. Throws
-// std::invalid_argument for an empty function.
+// Due after every batch for whose progress the function returns true. At the
+// end of an epoch the epoch is counted before the function is called. REQUIRES:
+// the function depends on nothing else, so that it returns the same on all
+// ranks and when it is called again. Throws std::invalid_argument for an empty
+// function.
 Period When(std::function<bool(const Progress& now)> due);
 
 // The count of `unit` in `progress`.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "trainer/default_callbacks.h"
 #include "trainer/loop/evaluator.h"
 #include "trainer/loop/limit_batches.h"
 #include "trainer/loop/training_run.h"
@@ -13,9 +14,11 @@
 
 namespace trainyard {
 
-Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend)
+Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend,
+                 TrainerOptions options)
     : task_(std::move(task)),
       backend_(backend),
+      options_(options),
       callbacks_(control_),
       eval_batch_size_(EvalBatchSizeOf(TrainOptions())) {
   TORCH_CHECK_VALUE(task_.task() != nullptr, "Trainer: the task is null");
@@ -39,10 +42,17 @@ Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend)
 }
 
 RunResult Trainer::Train(const TrainOptions& options) {
+  std::optional<DefaultCallbacks> defaults;
+  if (options_.default_callbacks) {
+    const DefaultCallbacksOptions choice{
+        .backend = backend_, .stop_on_nan = options.max_dropped_updates == 0};
+    defaults.emplace(callbacks_, choice);
+  }
   TrainingRun run(
       {*task_.task(), optimizers_, backend_, callbacks_, control_, *history_},
       options);
   eval_batch_size_ = EvalBatchSizeOf(options);
+  eval_load_ = EvalLoadOf(options);
   return run.Run();
 }
 
@@ -57,8 +67,8 @@ Metrics Trainer::Evaluate(DatasetPtr data,
   Evaluator evaluator(
       {*task_.task(), backend_, callbacks_},
       {.max_batches = LimitBatches(std::nullopt), .other_weights = false});
-  evaluator.Add("evaluation",
-                task_.task()->EvalLoader(evaluator.Request(data, batch_size)));
+  evaluator.Add("evaluation", task_.task()->EvalLoader(evaluator.Request(
+                                  data, batch_size, eval_load_)));
   callbacks_.FireInitEnd();
   return evaluator.Evaluate(
       RunClock({.num_processes = backend_.num_processes()}));

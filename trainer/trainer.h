@@ -1,7 +1,6 @@
 // Trainer trains the models of a task with an optimizer on a backend.
 //
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
-//   trainer.Add(ProgressBar());
 //   const RunResult result = trainer.Train(
 //       {.data = train, .eval_data = test, .num_epochs = 5});
 //
@@ -23,19 +22,28 @@
 
 namespace trainyard {
 
+struct TrainerOptions {
+  // Whether a run has, without asking, a ProgressBar and an EpochTable on rank
+  // 0, and a TerminateOnNaN: see trainer/default_callbacks.h. A callback of the
+  // same class that you add takes the place of the default one.
+  bool default_callbacks = true;
+};
+
 class Trainer {
  public:
   // Borrows the optimizer and the backend. Borrows a task that is a variable;
   // keeps a temporary or a unique_ptr. Moves its models to the backend's
   // device.
   template <class T>
-  Trainer(T&& task, Optimizer& optimizer, Backend& backend)
-      : Trainer(HeldTask(std::forward<T>(task)), &optimizer, backend) {}
+  Trainer(T&& task, Optimizer& optimizer, Backend& backend,
+          TrainerOptions options = {})
+      : Trainer(HeldTask(std::forward<T>(task)), &optimizer, backend, options) {
+  }
 
   // For a task that adds its optimizers itself, by AddOptimizer.
   template <class T>
-  Trainer(T&& task, Backend& backend)
-      : Trainer(HeldTask(std::forward<T>(task)), nullptr, backend) {}
+  Trainer(T&& task, Backend& backend, TrainerOptions options = {})
+      : Trainer(HeldTask(std::forward<T>(task)), nullptr, backend, options) {}
 
   // Adds a callback and returns it. Borrows a variable, keeps a temporary.
   template <class T>
@@ -62,17 +70,20 @@ class Trainer {
   const Task& task() const { return *task_.task(); }
 
  private:
-  Trainer(HeldTask task, Optimizer* optimizer, Backend& backend);
+  Trainer(HeldTask task, Optimizer* optimizer, Backend& backend,
+          TrainerOptions options);
 
   HeldTask task_;
   // The constructor's first, then the task's.
   std::vector<NamedOptimizer> optimizers_;
   Backend& backend_;
+  const TrainerOptions options_;
   Control control_;
   CallbackHandler callbacks_;
   InMemoryRunHistory own_history_;
   RunHistory* history_ = &own_history_;
   int64_t eval_batch_size_;
+  LoadOptions eval_load_;
 };
 
 }  // namespace trainyard

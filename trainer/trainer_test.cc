@@ -50,7 +50,7 @@ TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
   LineRig rig;
   std::vector<int64_t> announced;
   rig.trainer().Add(On<EpochStart>([&](const EpochStart& e, Control&) {
-    announced.push_back(e.num_batches);
+    announced.push_back(e.num_batches.value());
   }));
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(4),

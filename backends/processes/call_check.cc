@@ -42,7 +42,7 @@ const char* NameOf(CallKind kind) {
   return "?";
 }
 
-// Sizes that must agree, folded into one word.
+// A hash of the sizes that must be equal.
 int64_t ShapeWord(const Call& call) {
   uint64_t hash = 14695981039346656037ULL;  // FNV-1a
   const int64_t first = call.kind == CallKind::kAllGather ? 1 : 0;
@@ -102,7 +102,7 @@ CallAnswers CallCheck::Compare(const Call& call,
   CallAnswers answers;
   for (int64_t rank = 0; rank < all.size(0); ++rank) {
     const int64_t* const row = table + rank * kWords;
-    // Against rank 0, so that all ranks come to the same end.
+    // Compare with rank 0, so that all ranks decide the same.
     if (!std::equal(row, row + kRows, table)) ThrowDifference(call, place);
     answers.rows.push_back(row[kRows]);
     answers.values.push_back(row[kValue]);
@@ -122,7 +122,7 @@ void CallCheck::ThrowDifference(const Call& call,
     calls += "\n  rank " + std::to_string(rank) + ": " +
              static_cast<const char*>(all[rank].const_data_ptr());
   }
-  TORCH_CHECK_VALUE(false, "the ranks do not call the same:", calls);
+  TORCH_CHECK_VALUE(false, "the calls of the ranks do not match:", calls);
 }
 
 }  // namespace trainyard

@@ -42,7 +42,7 @@ at::Tensor GatherToCpu(Collectives& collectives, const at::Tensor& tensor,
   const int64_t chunk =
       rows_at_once == 0 ? std::max<int64_t>(count, 1) : rows_at_once;
   std::vector<std::vector<at::Tensor>> parts(collectives.num_processes());
-  // At least once: an empty result has a shape too.
+  // At least once: an empty result needs its shape.
   for (int64_t begin = 0; begin == 0 || begin < count; begin += chunk) {
     const int64_t from = std::min(begin, rows.size(0));
     const int64_t rest = std::min(chunk, rows.size(0) - from);

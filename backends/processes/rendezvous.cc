@@ -73,7 +73,8 @@ Rendezvous Ranks(const Reader& reader, const Names& names) {
   return all;
 }
 
-// A port that all processes of a job derive alike and other jobs rarely do.
+// Returns a port that is the same for all processes of a job, and rarely that
+// of another job.
 uint16_t PortOf(const std::string& job) {
   uint32_t hash = 2166136261;  // FNV-1a
   for (const char letter : job) {

@@ -84,7 +84,7 @@ std::string RollCall::Ask() {
 std::string RollCall::Describe() {
   const std::string text = WithinPatience(&RollCall::Ask)
                                .value_or("the store of rank 0 does not answer");
-  // Those that notice later must still find the store.
+  // Ranks that notice the failure later still need the store.
   if (rank_ == 0 && size_ > 2) std::this_thread::sleep_for(2 * patience_);
   return text;
 }

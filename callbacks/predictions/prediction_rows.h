@@ -1,6 +1,6 @@
 // PredictionRows collects the rows of an evaluation's batches on the host, and
-// puts those of several processes into the dataset's order: of each batch the
-// first process's rows come first, as trainer/data/partition.h shares them out.
+// puts the rows of several ranks into the order of the dataset: trainer/data
+// divides each global batch among the ranks in their order.
 //
 //   PredictionRows rows;
 //   rows.Add(outputs);                        // once per batch
@@ -24,19 +24,19 @@ namespace trainyard {
 
 class PredictionRows {
  public:
-  // A batch's: [rows] or [rows, columns], of numbers.
+  // The rows of a batch, of shape [rows] or [rows, columns].
   void Add(const at::Tensor& batch);
 
-  // Of all processes, on all of them. Collective: all ranks must call it, those
-  // that had no batch too.
+  // The rows of all ranks. Collective: all ranks must call it, also those
+  // without a batch.
   PredictionRows OfAll(Backend& backend) const;
 
   int64_t size() const { return size_; }
   // 0 before the first batch.
   int64_t columns() const { return columns_; }
 
-  // "<index>,<number>,…" and a new line for rows `begin` up to `end`. Numbers
-  // have the digits that their type can tell apart.
+  // Appends "<index>,<number>,…" and a new line for rows `begin` up to `end`.
+  // Numbers have the digits that their type needs to read back equal.
   void AppendCsv(int64_t begin, int64_t end, std::string& csv) const;
 
  private:

@@ -1,18 +1,17 @@
-// PredictionsToFile writes what a model makes of a dataset into a CSV file: a
-// line per record, in the dataset's order, each record once, however many
-// processes shared the evaluation.
+// PredictionsToFile writes the predictions of an evaluation to a CSV file: one
+// line per record in the order of the dataset, also with several ranks.
 //
 //   trainer.Add(PredictionsToFile({.path = "predictions.csv",
 //                                  .prediction = MostLikelyClass}));
 //   trainer.Evaluate(test, 256);
 //
 // The file has the columns "index" and "prediction" (or "prediction_0", … for
-// several), and is replaced as a whole when an evaluation ends. It needs a task
-// whose EvalStep gives its outputs, as Supervised does, and an EvalLoader that
-// keeps the dataset's order, as the usual one does. With several ranks, add it
-// on all of them.
+// several), and is replaced atomically when an evaluation ends. The task's
+// EvalStep must return its outputs, as Supervised's does, and its EvalLoader
+// must keep the order of the dataset, as the default one does. With several
+// ranks, add it on all of them.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PREDICTIONS_PREDICTIONS_TO_FILE_H_
 #define TRAINYARD_CALLBACKS_PREDICTIONS_PREDICTIONS_TO_FILE_H_
 
@@ -32,15 +31,15 @@
 namespace trainyard {
 
 struct PredictionsToFileOptions {
-  // Required. Its folder must be there.
+  // Required. Its folder must exist.
   std::string path;
-  // The evaluations that are written: "evaluation" for Trainer::Evaluate,
-  // "eval" for those within runs, of which the last one stays.
+  // The evaluations to write: "evaluation" for Trainer::Evaluate, "eval" for
+  // those of runs, of which the last one is kept.
   std::string set = "evaluation";
-  // From a batch's outputs to what is written, a row per record: of shape
-  // [rows] or [rows, columns]. Null: the outputs as they are.
+  // Maps the outputs of a batch to the values to write, of shape [rows] or
+  // [rows, columns]. Null: the outputs.
   std::function<at::Tensor(const at::Tensor& outputs)> prediction = nullptr;
-  // Names of the columns, if not the usual ones.
+  // Names of the columns. Empty: those above.
   std::vector<std::string> columns = {};
 };
 
@@ -49,7 +48,7 @@ at::Tensor MostLikelyClass(const at::Tensor& outputs);
 
 class PredictionsToFile final : public Callback {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit PredictionsToFile(PredictionsToFileOptions options);
 
   void OnEvalStart(const EvalStart& e, Control&) override;

@@ -66,7 +66,7 @@ TEST_F(PredictionsToFileTest, WritesClassesAndColumns) {
             "index,cat,dog\n0,0.5,0.25\n1,0.125,1\n");
 }
 
-TEST_F(PredictionsToFileTest, SaysWhatDoesNotFit) {
+TEST_F(PredictionsToFileTest, InvalidOutputsAreErrors) {
   const at::Tensor scores = at::arange(4).view({2, 2});
   EXPECT_THAT([&] { Written({.columns = {"cat"}}, {scores}); },
               ::testing::ThrowsMessage<std::invalid_argument>(HasSubstr(
@@ -84,7 +84,7 @@ TEST_F(PredictionsToFileTest, SaysWhatDoesNotFit) {
               ::testing::ThrowsMessage<std::runtime_error>(HasSubstr(path_)));
 }
 
-TEST_F(PredictionsToFileTest, HearsOfTheEvaluationsOfItsSetOnly) {
+TEST_F(PredictionsToFileTest, WritesEvaluationsOfItsSetOnly) {
   std::remove(path_.c_str());
   FakeRun run;  // whose steps have no outputs
   run.Add(PredictionsToFile({.path = path_, .set = "other"}));

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "callbacks/printing/prints_here.h"
 #include "callbacks/printing/readable.h"
 
 namespace trainyard {
@@ -52,7 +53,8 @@ EpochTable::EpochTable(EpochTableOptions options)
 }
 
 void EpochTable::OnRunStart(const RunStart& e, Control&) {
-  num_epochs_ = e.config.num_epochs;
+  prints_ = PrintsHere(e.backend, options_.every_rank);
+  config_ = e.config;
   columns_.clear();
   header_printed_ = false;
   news_.Reset();
@@ -81,10 +83,9 @@ void EpochTable::OnEvalEnd(const EvalEnd&, Control&) {
 void EpochTable::OnEpochEnd(const EpochEnd& e, Control&) {
   const Metrics values = news_.Take(e.history);
   Widen(values);
-  PrintRow(
-      std::to_string(e.clock.epoch() + 1) + "/" + std::to_string(num_epochs_),
-      values, ReadableCount(samples_per_second_),
-      SecondsText(options_.clock() - start_));
+  PrintRow(config_.EpochLabel(e.clock.epoch()), values,
+           ReadableCount(samples_per_second_),
+           SecondsText(options_.clock() - start_));
 }
 
 void EpochTable::OnRunEnd(const RunEnd& e, Control&) {
@@ -108,6 +109,7 @@ void EpochTable::Widen(const Metrics& values) {
 
 void EpochTable::PrintRow(const std::string& epoch, const Metrics& values,
                           const std::string& rate, const std::string& seconds) {
+  if (!prints_) return;
   std::string row = RightAligned(epoch, 5);
   for (const std::string& column : columns_) {
     const auto value = values.find(column);
@@ -123,12 +125,13 @@ void EpochTable::PrintRow(const std::string& epoch, const Metrics& values,
 }
 
 void EpochTable::PrintHeader() {
+  header_printed_ = true;
+  if (!prints_) return;
   std::string header = "epoch";
   for (const std::string& column : columns_) {
     header += "  " + RightAligned(column, WidthOf(column));
   }
   std::fprintf(options_.output, "%s  samples/s  seconds\n", header.c_str());
-  header_printed_ = true;
 }
 
 }  // namespace trainyard

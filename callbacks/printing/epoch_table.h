@@ -13,6 +13,9 @@
 // complete epoch get a row named "end". ProgressBar clears its line before a
 // row is printed.
 //
+// With several ranks it prints on local rank 0 of each machine only, unless
+// `every_rank` is set.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
 #define TRAINYARD_CALLBACKS_PRINTING_EPOCH_TABLE_H_
@@ -27,6 +30,7 @@
 #include "callbacks/stopping/new_values.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
+#include "trainer/run_config.h"
 
 namespace trainyard {
 
@@ -34,6 +38,8 @@ struct EpochTableOptions {
   // Borrowed.
   std::FILE* output = stdout;
   SecondsClock clock = SteadySeconds;
+  // Prints on every rank, and not only on local rank 0 of each machine.
+  bool every_rank = false;
 };
 
 class EpochTable final : public Callback {
@@ -61,7 +67,8 @@ class EpochTable final : public Callback {
   void PrintHeader();
 
   EpochTableOptions options_;
-  int64_t num_epochs_ = 0;
+  bool prints_ = true;
+  RunConfig config_;
   std::vector<std::string> columns_;
   bool header_printed_ = false;
   NewValues news_;

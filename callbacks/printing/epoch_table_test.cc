@@ -91,7 +91,7 @@ TEST_F(EpochTableTest, ColumnsHaveAStableOrder) {
             "     val_f1  samples/s  seconds");
 }
 
-TEST_F(EpochTableTest, AMetricThatComesLaterGetsANewHeaderAndGapsADash) {
+TEST_F(EpochTableTest, NewMetricGetsAColumnAndMissingValuesADash) {
   Epoch({{"train_loss", 1}});
   Epoch({{"train_loss", 2}, {"eval_loss", 3}});
   Epoch({{"train_loss", 4}});
@@ -131,7 +131,7 @@ TEST_F(EpochTableTest, EvaluationsWithinAnEpochAreNotTraining) {
             " 1/10      10.0k     10.0\n");
 }
 
-TEST_F(EpochTableTest, WhatComesAfterTheLastEpochGetsARow) {
+TEST_F(EpochTableTest, MetricsAfterTheLastEpochGetARow) {
   Epoch({{"train_loss", 1}});
   Written();
   const std::string nothing;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "callbacks/printing/prints_here.h"
 #include "callbacks/printing/readable.h"
 
 namespace trainyard {
@@ -27,7 +28,8 @@ LogMetrics::LogMetrics(LogMetricsOptions options)
   }
 }
 
-void LogMetrics::OnRunStart(const RunStart&, Control&) {
+void LogMetrics::OnRunStart(const RunStart& e, Control&) {
+  prints_ = PrintsHere(e.backend, options_.every_rank);
   news_.Reset();
   waiting_.clear();
 }
@@ -55,7 +57,7 @@ void LogMetrics::OnRunEnd(const RunEnd& e, Control&) {
 }
 
 void LogMetrics::Log(int64_t epoch, const Metrics& metrics) {
-  if (!metrics.empty()) options_.log(epoch, metrics);
+  if (prints_ && !metrics.empty()) options_.log(epoch, metrics);
 }
 
 }  // namespace trainyard

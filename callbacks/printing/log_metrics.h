@@ -9,6 +9,9 @@
 //     my_platform.Send(epoch, metrics);
 //   }}));
 //
+// With several ranks it prints on local rank 0 of each machine only, unless
+// `every_rank` is set.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_
 #define TRAINYARD_CALLBACKS_PRINTING_LOG_METRICS_H_
@@ -29,6 +32,8 @@ void PrintMetrics(int64_t epoch, const Metrics& metrics);
 struct LogMetricsOptions {
   // Epochs count from 1. Called only if there are metrics.
   std::function<void(int64_t epoch, const Metrics& metrics)> log = PrintMetrics;
+  // Logs on every rank, and not only on local rank 0 of each machine.
+  bool every_rank = false;
 };
 
 class LogMetrics final : public Callback {
@@ -49,6 +54,7 @@ class LogMetrics final : public Callback {
   void Log(int64_t epoch, const Metrics& metrics);
 
   LogMetricsOptions options_;
+  bool prints_ = true;
   NewValues news_;
   // Metrics of other kinds that were recorded during training: they are logged
   // at the end of the epoch.

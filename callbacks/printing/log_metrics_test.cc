@@ -28,7 +28,7 @@ TEST(LogMetricsTest, HeaderExample) {
             "Epoch 1: eval_accuracy 0.8610, eval_loss 0.3807\n");
 }
 
-TEST(LogMetricsTest, HandsOnWhatTheEpochMeasuredAndNoMore) {
+TEST(LogMetricsTest, LogsTheMetricsOfTheEpochOnly) {
   std::vector<std::pair<int64_t, Metrics>> logged;
   // The second epoch is not evaluated.
   FakeRun run({.eval = [](int64_t epoch) {
@@ -44,7 +44,7 @@ TEST(LogMetricsTest, HandsOnWhatTheEpochMeasuredAndNoMore) {
                           Pair(2, ElementsAre(Pair("train_loss", 0.5)))));
 }
 
-TEST(LogMetricsTest, WhatOthersRecordDuringTrainingWaitsForTheEpochsEnd) {
+TEST(LogMetricsTest, MetricsRecordedDuringTrainingAreLoggedAtTheEndOfTheEpoch) {
   std::vector<Metrics> logged;
   FakeRun run({.num_epochs = 1, .eval = [](int64_t) { return Metrics{}; }});
   run.Add(On<TrainEpochEnd>([](const TrainEpochEnd& e, Control&) {
@@ -58,7 +58,7 @@ TEST(LogMetricsTest, WhatOthersRecordDuringTrainingWaitsForTheEpochsEnd) {
                                   ElementsAre(Pair("grad_norm", 2))));
 }
 
-TEST(LogMetricsTest, TheEvaluationThatEndsARunIsLoggedWithItsLastEpoch) {
+TEST(LogMetricsTest, FinalEvaluationIsLoggedWithTheLastEpoch) {
   std::vector<std::pair<int64_t, Metrics>> logged;
   FakeRun run({.num_epochs = 1, .eval_every_epochs = 2});
   run.Add(LogMetrics({.log = [&](int64_t epoch, const Metrics& metrics) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "callbacks/printing/prints_here.h"
 #include "callbacks/printing/readable.h"
 
 namespace trainyard {
@@ -41,25 +42,25 @@ PrintProgress::PrintProgress(PrintProgressOptions options)
 }
 
 void PrintProgress::OnRunStart(const RunStart& e, Control&) {
+  prints_ = PrintsHere(e.backend, options_.every_rank);
   start_ = options_.clock();
   const RunConfig& config = e.config;
   std::string line = "Training on " + config.device + " (" + config.backend;
   if (config.num_processes > 1) {
     line += ", " + std::to_string(config.num_processes) + " processes";
   }
-  line += "): " + Count(config.num_epochs, "epoch") + " of " +
-          std::to_string(config.batches_per_epoch) + " batches of " +
-          std::to_string(config.per_device_batch_size) + ", " +
+  line += "): ";
+  if (config.num_epochs) line += Count(*config.num_epochs, "epoch") + " of ";
+  if (config.batches_per_epoch) {
+    line += std::to_string(*config.batches_per_epoch) + " ";
+  }
+  line += "batches of " + std::to_string(config.per_device_batch_size) + ", " +
           Count(config.max_updates, "update");
-  std::fprintf(options_.output, "%s\n", line.c_str());
-  std::fflush(options_.output);
+  Print(line);
 }
 
 void PrintProgress::OnEpochStart(const EpochStart& e, Control&) {
-  std::fprintf(options_.output, "Epoch %s/%s\n",
-               std::to_string(e.clock.epoch() + 1).c_str(),
-               std::to_string(e.config.num_epochs).c_str());
-  std::fflush(options_.output);
+  Print("Epoch " + e.config.EpochLabel(e.clock.epoch()));
 }
 
 void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {
@@ -69,6 +70,11 @@ void PrintProgress::OnRunEnd(const RunEnd& e, Control&) {
       Count(e.clock.updates(), "update") + ", " +
       ReadableCount(static_cast<double>(e.clock.samples())) + " samples in " +
       ReadableSeconds(options_.clock() - start_);
+  Print(line);
+}
+
+void PrintProgress::Print(const std::string& line) {
+  if (!prints_) return;
   std::fprintf(options_.output, "%s\n", line.c_str());
   std::fflush(options_.output);
 }

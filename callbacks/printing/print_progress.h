@@ -8,11 +8,15 @@
 //   ...
 //   Finished after 5 epochs, 2345 updates, 300k samples in 0:39
 //
+// With several ranks it prints on local rank 0 of each machine only, unless
+// `every_rank` is set.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_PRINT_PROGRESS_H_
 #define TRAINYARD_CALLBACKS_PRINTING_PRINT_PROGRESS_H_
 
 #include <cstdio>
+#include <string>
 
 #include "callbacks/callback.h"
 #include "callbacks/clock.h"
@@ -25,6 +29,8 @@ struct PrintProgressOptions {
   // Borrowed.
   std::FILE* output = stdout;
   SecondsClock clock = SteadySeconds;
+  // Prints on every rank, and not only on local rank 0 of each machine.
+  bool every_rank = false;
 };
 
 class PrintProgress final : public Callback {
@@ -37,7 +43,10 @@ class PrintProgress final : public Callback {
   void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:
+  void Print(const std::string& line);
+
   PrintProgressOptions options_;
+  bool prints_ = true;
   double start_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "callbacks/printing/prints_here.h"
 #include "tracking/run_history.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
@@ -27,9 +28,13 @@ int64_t SamplesOf(const AnyBatch& batch, const RunClock& clock) {
 
 }  // namespace
 
+void ProgressBar::OnRunStart(const RunStart& e, Control&) {
+  prints_ = PrintsHere(e.backend, every_rank_);
+}
+
 void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
-  const std::string label = "Epoch " + std::to_string(e.clock.epoch() + 1) +
-                            "/" + std::to_string(e.config.num_epochs);
+  if (!prints_) return;
+  const std::string label = "Epoch " + e.config.EpochLabel(e.clock.epoch());
   Leave();
   training_ = true;
   epoch_ = label + " ";
@@ -37,12 +42,14 @@ void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
 }
 
 void ProgressBar::OnStepEnd(const StepEnd& e, Control&) {
+  if (!prints_) return;
   if (display_.Count(SamplesOf(e.batch, e.clock))) {
     display_.Show(Read(e.output));
   }
 }
 
 void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
+  if (!prints_) return;
   training_ = false;
   // The mean of the epoch says more than its last batch.
   ProgressDisplay::Values values;
@@ -53,18 +60,22 @@ void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
 }
 
 void ProgressBar::OnEvalStart(const EvalStart& e, Control&) {
+  prints_ = PrintsHere(e.backend, every_rank_);
+  if (!prints_) return;
   // What still runs outside of an epoch is an evaluation that failed.
   if (!training_) display_.Leave();
   display_.Begin(epoch_ + e.name, 0, e.num_batches);
 }
 
 void ProgressBar::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
+  if (!prints_) return;
   if (display_.Count(SamplesOf(e.batch, e.clock))) {
     display_.Show(Read(e.output));
   }
 }
 
 void ProgressBar::OnEvalEnd(const EvalEnd& e, Control&) {
+  if (!prints_) return;
   ProgressDisplay::Values values;
   for (const auto& [name, value] : e.metrics) {
     // The label has the evaluation's name.

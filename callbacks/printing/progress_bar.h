@@ -12,6 +12,9 @@
 // A step that draws nothing reads the clock once. A tensor is read, which waits
 // for the device, only if it is drawn.
 //
+// With several ranks it prints on local rank 0 of each machine only, unless
+// `every_rank` is set.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_PRINTING_PROGRESS_BAR_H_
 #define TRAINYARD_CALLBACKS_PRINTING_PROGRESS_BAR_H_
@@ -31,11 +34,12 @@ using ProgressBarOptions = ProgressDisplayOptions;
 class ProgressBar final : public Callback {
  public:
   explicit ProgressBar(ProgressBarOptions options = {})
-      : display_(std::move(options)) {}
+      : every_rank_(options.every_rank), display_(std::move(options)) {}
 
   // Before other callbacks: clears the line for what they print.
   int priority() const override { return -100; }
 
+  void OnRunStart(const RunStart& e, Control&) override;
   void OnEpochStart(const EpochStart& e, Control&) override;
   void OnStepEnd(const StepEnd& e, Control&) override;
   void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
@@ -49,6 +53,8 @@ class ProgressBar final : public Callback {
  private:
   void Leave();
 
+  bool every_rank_;
+  bool prints_ = true;
   ProgressDisplay display_;
   // Whether an epoch is being trained: an evaluation then is within it.
   bool training_ = false;

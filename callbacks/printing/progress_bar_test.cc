@@ -82,7 +82,7 @@ TEST_F(ProgressBarTest, HeaderExample) {
 
 TEST_F(ProgressBarTest, DrawsEpochsWithTheLossOfTheBatchAndClearsThem) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
-  clock_.epoch = 1;
+  clock_.EndEpoch();
   handler_.Fire(EpochStart{config_, clock_, 4});
   EXPECT_THAT(Written(), StartsWith("\rEpoch 2/2   0%"));
   Step(output_of_step_);
@@ -144,7 +144,7 @@ TEST_F(ProgressBarTest, PlainLinesEndWithTheMeansOfThePass) {
             "accuracy 0.9000, loss 0.1250\n");
 }
 
-TEST_F(ProgressBarTest, AnEpochGoesOnAfterAnEvaluationWithinIt) {
+TEST_F(ProgressBarTest, EpochContinuesAfterAnEvaluationWithinIt) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
   handler_.Fire(EpochStart{config_, clock_, 4});
   Step(output_of_step_);
@@ -168,7 +168,7 @@ TEST_F(ProgressBarTest, AnEvaluationOutsideOfARunHasNoEpoch) {
   EXPECT_THAT(Written(), StartsWith("eval: "));
 }
 
-TEST_F(ProgressBarTest, ReadsNoTensorThatItDoesNotDraw) {
+TEST_F(ProgressBarTest, ReadsOnlyTensorsThatItDraws) {
   handler_.Add(ProgressBar(Options(/*terminal=*/true)));
   handler_.Fire(EpochStart{config_, clock_, 4});
   // A tensor with no memory behind it: reading it throws.

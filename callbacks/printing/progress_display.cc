@@ -39,7 +39,8 @@ ProgressDisplay::ProgressDisplay(ProgressDisplayOptions options)
   utf8_ = EnvironmentIsUtf8();
 }
 
-void ProgressDisplay::Begin(std::string label, int64_t done, int64_t total) {
+void ProgressDisplay::Begin(std::string label, int64_t done,
+                            std::optional<int64_t> total) {
   const double now = options_.clock();
   Pass& pass = passes_.emplace_back();
   pass.line = {
@@ -58,7 +59,8 @@ bool ProgressDisplay::Count(int64_t samples) {
   ++line.timed;
   pass.samples += samples;
   if (terminal_) return options_.clock() >= next_draw_;
-  return line.done >= pass.next_line_batch && line.done < line.total &&
+  return line.done >= pass.next_line_batch &&
+         (!line.total || line.done < *line.total) &&
          options_.clock() >= pass.next_line;
 }
 
@@ -89,11 +91,14 @@ void ProgressDisplay::Leave() {
 void ProgressDisplay::SetNextLine(Pass& pass, double now) const {
   const ProgressLine& line = pass.line;
   pass.next_line = now + options_.line_seconds;
+  if (!line.total) {
+    pass.next_line_batch = line.done + 1;
+    return;
+  }
   // The next tenth of the pass, rounded up.
-  const int64_t tenth =
-      line.total > 0 ? line.done * kLinesPerPass / line.total + 1 : 1;
-  pass.next_line_batch =
-      (tenth * line.total + kLinesPerPass - 1) / kLinesPerPass;
+  const int64_t total = *line.total;
+  const int64_t tenth = total > 0 ? line.done * kLinesPerPass / total + 1 : 1;
+  pass.next_line_batch = (tenth * total + kLinesPerPass - 1) / kLinesPerPass;
 }
 
 void ProgressDisplay::Measure(Pass& pass, double now) {

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,9 @@ struct ProgressDisplayOptions {
   // Elsewhere: the least number of seconds between two lines of a pass. A pass
   // has at most ten lines, and always the last. REQUIRES: >= 0.
   double line_seconds = 10;
+  // Of a ProgressBar: shows it on every rank, and not only on local rank 0 of
+  // each machine.
+  bool every_rank = false;
   SecondsClock clock = SteadySeconds;
 };
 
@@ -51,9 +55,9 @@ class ProgressDisplay {
   // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit ProgressDisplay(ProgressDisplayOptions options = {});
 
-  // Begins a pass of `total` batches, of which `done` were done before. If
-  // there is a current pass, the new one is within it.
-  void Begin(std::string label, int64_t done, int64_t total);
+  // Begins a pass of `total` batches (unset: unknown), of which `done` were
+  // done before. If there is a current pass, the new one is within it.
+  void Begin(std::string label, int64_t done, std::optional<int64_t> total);
 
   // Counts a batch. Returns whether it is time to Show.
   bool Count(int64_t samples);

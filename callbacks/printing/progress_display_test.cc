@@ -156,7 +156,7 @@ TEST_F(ProgressDisplayTest, APassOfSecondsGetsOnePlainLine) {
             "Epoch 1/1: 100/100 batches (100%), 200 samples/s, in 0:05\n");
 }
 
-TEST_F(ProgressDisplayTest, APassThatIsLeftSaysHowFarItCame) {
+TEST_F(ProgressDisplayTest, LeavingAPassShowsItsProgress) {
   ProgressDisplay display(Plain());
   display.Begin("Epoch 1/1", 0, 100);
   Run(display, 40, 0.1);
@@ -165,7 +165,7 @@ TEST_F(ProgressDisplayTest, APassThatIsLeftSaysHowFarItCame) {
             "Epoch 1/1: 40/100 batches (40%), 100 samples/s, ETA 0:06\n");
 }
 
-TEST_F(ProgressDisplayTest, APassGoesOnAfterOneWithinIt) {
+TEST_F(ProgressDisplayTest, OuterPassContinuesAfterAnInnerOne) {
   ProgressDisplay display(Plain());
   display.Begin("Epoch 1/1", 0, 100);
   Run(display, 50, 0.1);
@@ -191,7 +191,7 @@ TEST_F(ProgressDisplayTest, LeavingLeavesAllPasses) {
   EXPECT_FALSE(display.Count(10));
 }
 
-TEST_F(ProgressDisplayTest, AResumedPassIsTimedFromWhereItWasResumed) {
+TEST_F(ProgressDisplayTest, ResumedPassIsTimedFromItsResume) {
   ProgressDisplay display(Plain());
   display.Begin("Epoch 1/1", 300, 400);
   Run(display, 50, 0.1);

@@ -14,9 +14,11 @@ constexpr int kMinBar = 10;
 constexpr int kMaxBar = 40;
 
 double Fraction(const ProgressLine& line) {
-  if (line.total <= 0) return 1;
+  if (!line.total) return 0;
+  if (*line.total <= 0) return 1;
   return std::clamp(
-      static_cast<double>(line.done) / static_cast<double>(line.total), 0., 1.);
+      static_cast<double>(line.done) / static_cast<double>(*line.total), 0.,
+      1.);
 }
 
 // Rounded down, so that 100 means done.
@@ -25,10 +27,11 @@ std::string Percent(const ProgressLine& line) {
 }
 
 std::string Time(const ProgressLine& line) {
-  if (line.done >= line.total) return "in " + ReadableSeconds(line.seconds);
+  if (!line.total || line.done >= *line.total)
+    return "in " + ReadableSeconds(line.seconds);
   const double timed =
       static_cast<double>(line.timed >= 0 ? line.timed : line.done);
-  const double left = static_cast<double>(line.total - line.done);
+  const double left = static_cast<double>(*line.total - line.done);
   return "ETA " + ReadableSeconds(timed > 0 ? line.seconds / timed * left : -1);
 }
 
@@ -75,18 +78,25 @@ struct Piece {
 }  // namespace
 
 std::string DrawBar(const ProgressLine& line, const BarStyle& style) {
-  const std::string percent = Percent(line);
-  const std::string head =
-      line.label + " " + std::string(4 - percent.size(), ' ') + percent;
+  std::string head = line.label;
+  if (line.total) {
+    const std::string percent = Percent(line);
+    head += " " + std::string(4 - percent.size(), ' ') + percent;
+  }
   if (Columns(head) > style.width) return Truncated(head, style.width);
 
-  const std::string total = std::to_string(line.total);
   std::string done = std::to_string(line.done);
-  if (done.size() < total.size())
-    done.insert(0, total.size() - done.size(), ' ');
+  if (line.total) {
+    const std::string total = std::to_string(*line.total);
+    if (done.size() < total.size())
+      done.insert(0, total.size() - done.size(), ' ');
+    done += "/" + total;
+  } else {
+    done += " batches";
+  }
   // In the order they stand, and in the order of their importance.
   std::vector<Piece> pieces = {
-      {done + "/" + total},
+      {done},
       {line.samples_per_second > 0
            ? ReadableCount(line.samples_per_second) + " samples/s"
            : std::string("- samples/s")},
@@ -104,7 +114,7 @@ std::string DrawBar(const ProgressLine& line, const BarStyle& style) {
   const int bar_columns = kMinBar + 1;
   bool has_bar = false;
   for (size_t i = 0; i < order.size(); ++i) {
-    if (i == 2 && left >= bar_columns) {
+    if (i == 2 && line.total && left >= bar_columns) {
       has_bar = true;
       left -= bar_columns;
     }
@@ -125,9 +135,10 @@ std::string DrawBar(const ProgressLine& line, const BarStyle& style) {
 }
 
 std::string DescribeProgress(const ProgressLine& line) {
-  std::string text = line.label + ": " + std::to_string(line.done) + "/" +
-                     std::to_string(line.total) + " batches (" + Percent(line) +
-                     ")";
+  std::string text = line.label + ": " + std::to_string(line.done);
+  if (line.total) text += "/" + std::to_string(*line.total);
+  text += " batches";
+  if (line.total) text += " (" + Percent(line) + ")";
   if (line.samples_per_second > 0) {
     text += ", " + ReadableCount(line.samples_per_second) + " samples/s";
   }

@@ -15,6 +15,7 @@
 #define TRAINYARD_CALLBACKS_PRINTING_PROGRESS_LINE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,8 @@ struct ProgressLine {
   std::string label;
   // Batches.
   int64_t done = 0;
-  int64_t total = 0;
+  // Unset: unknown.
+  std::optional<int64_t> total = 0;
   // Since the start of the pass.
   double seconds = 0;
   // How many of `done` were done in those seconds; fewer in a resumed pass.

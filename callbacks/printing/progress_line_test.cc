@@ -94,5 +94,18 @@ TEST(ProgressLineTest, OnlyTheLastBatchMakesAHundredPercent) {
               HasSubstr("(99%)"));
 }
 
+TEST(ProgressLineTest, UnknownTotalShowsTheCountOnly) {
+  const ProgressLine line{.label = "Epoch 2",
+                          .done = 203,
+                          .total = std::nullopt,
+                          .seconds = 3.2,
+                          .samples_per_second = 8200,
+                          .values = {{"loss", 0.4123}}};
+  EXPECT_EQ(DrawBar(line, {.width = 74}),
+            "Epoch 2  203 batches  8.20k samples/s  in 0:03  loss 0.4123");
+  EXPECT_EQ(DescribeProgress(line),
+            "Epoch 2: 203 batches, 8.20k samples/s, in 0:03, loss 0.4123");
+}
+
 }  // namespace
 }  // namespace trainyard

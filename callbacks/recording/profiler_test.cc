@@ -51,7 +51,7 @@ TEST_F(ProfilerTest, TracesTheChosenStepsOnly) {
   EXPECT_EQ(CountOf(trace, "\"aten::mm\""), 4);
 }
 
-TEST_F(ProfilerTest, ASecondRunWritesTheFileAnew) {
+TEST_F(ProfilerTest, SecondRunReplacesTheFile) {
   FakeRun run(Multiplying());
   run.Add(Profiler({.path = TracePath(), .first_batch = 1, .batches = 1}));
   run.Play();
@@ -59,7 +59,7 @@ TEST_F(ProfilerTest, ASecondRunWritesTheFileAnew) {
   EXPECT_EQ(CountOf(ReadTrace(), "\"aten::mm\""), 1);
 }
 
-TEST_F(ProfilerTest, ARunThatEndsTooEarlyWritesWhatItHas) {
+TEST_F(ProfilerTest, RunThatEndsDuringTheStepsWritesThem) {
   FakeRunOptions options = Multiplying();
   options.fail_at_batch = 4;
   FakeRun run(options);
@@ -69,7 +69,7 @@ TEST_F(ProfilerTest, ARunThatEndsTooEarlyWritesWhatItHas) {
   EXPECT_EQ(CountOf(ReadTrace(), "\"aten::mm\""), 2);
 }
 
-TEST_F(ProfilerTest, ARunThatDoesNotReachTheStepsWritesNothing) {
+TEST_F(ProfilerTest, RunThatEndsBeforeTheStepsWritesNothing) {
   FakeRun run(Multiplying());
   run.Add(Profiler({.path = TracePath(), .first_batch = 9}));
   EXPECT_EQ(run.Play(), RunEnding::kFinished);

@@ -31,7 +31,7 @@ void Throughput::OnEpochStart(const EpochStart& e, Control&) {
   start_samples_ = e.clock.samples();
   waited_ = 0;
   steps_.clear();
-  steps_.reserve(static_cast<size_t>(e.num_batches));
+  steps_.reserve(static_cast<size_t>(e.num_batches.value_or(0)));
   eval_seconds_ = 0;
   epoch_start_ = options_.clock();
   wait_start_ = epoch_start_;

@@ -1,7 +1,7 @@
-// Track writes down what a run measures, in a folder that `//tools/report`
-// and TensorBoard show:
+// Track writes the metrics of a run to a folder that `//tools/report` and
+// TensorBoard show:
 //
-//   run.json          how it was started: configuration, host, callbacks
+//   run.json          how the run was started: configuration, host, callbacks
 //   metrics.jsonl     a line per row of numbers; metrics.csv, the same as CSV
 //   tensorboard/      an event file
 //
@@ -10,15 +10,15 @@
 //                }}}});
 //   trainer.Add(track);
 //
-// Rows, each at the number of updates done: at every report its means
-// ("train_loss"), `values`, "epoch", "samples" and "samples_per_second" of
-// training alone; at every evaluation its metrics ("eval_loss"); at an epoch's
-// end what else is new in the history, with "epoch/" in front, and how long it
-// took.
+// It writes a row, with the number of updates, for every report: its means
+// ("train_loss"), `values`, "epoch", "samples", and "samples_per_second" of
+// training alone; for every evaluation: its metrics ("eval_loss"); and for
+// every epoch: its duration and what else is new in the history, as
+// "epoch/<name>".
 //
-// Its state is the length of the files and of the history: a resumed run cuts
-// the files back to it, so that no row is missing or there twice. A new run in
-// the same folder moves the files aside. Add it on rank 0 only.
+// Its state is the length of the files and of the history: a resumed run
+// truncates the files to it, so that every row is there once. A new run in the
+// same folder renames existing files. Add it on rank 0 only.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_TRACK_H_
@@ -46,16 +46,16 @@
 namespace trainyard {
 
 struct TrackOptions {
-  // Made if need be. Required.
+  // Created if it does not exist. Required.
   std::string run_dir;
   bool jsonl = true;
   bool csv = true;
   bool tensorboard = true;
-  // Added to the row of each report, read when it is made.
+  // Added to the row of each report, and read then.
   std::vector<std::pair<std::string, std::function<double()>>> values = {};
-  // Shown with the run, beside the run's own configuration.
+  // Shown with the run's own configuration.
   RunInfo::Pairs config = {};
-  // Who runs when, e.g. [&] { return trainer.callbacks().Describe(); }.
+  // A table of callbacks, e.g. [&] { return trainer.callbacks().Describe(); }.
   std::function<std::string()> hooks = nullptr;
   SecondsClock clock = SteadySeconds;
 };
@@ -65,13 +65,13 @@ class Track final : public Callback, public Stateful {
   // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit Track(TrackOptions options);
 
-  // For what is not a number: histograms, images, texts.
+  // For histograms, images and texts.
   Tracker& tracker() { return *tracker_; }
 
-  // After others: what they record is written with it.
+  // After other callbacks, so that what they record is written with it.
   int priority() const override { return 100; }
 
-  // Waits until all is on the disk.
+  // Waits until everything is on the disk.
   State SaveState() const override;
   void LoadState(const State& state) override;
 
@@ -92,9 +92,9 @@ class Track final : public Callback, public Stateful {
   std::unique_ptr<Tracker> tracker_;
   // Where the files of the loaded state end.
   Tracker::Positions positions_;
-  // How many values of each metric of the history were there at the last look.
+  // The number of values of each metric of the history that were written.
   std::map<std::string, int64_t> seen_;
-  // Metrics that are written when they are measured.
+  // Metrics of evaluations, which are written when they are measured.
   std::set<std::string> evaluated_;
   bool running_ = false;
   double epoch_start_ = 0;

@@ -120,7 +120,7 @@ TEST(TrackTest, WritesEachFieldOfTheConfigurationAsItIs) {
               HasSubstr("\"device\": \"cpu\\nclip: none\""));
 }
 
-TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
+TEST(TrackTest, ResumedRunHasEveryRowOnce) {
   const std::string folder = NewFolder("resume");
   State saved;
   {
@@ -146,7 +146,7 @@ TEST(TrackTest, ARunThatGoesOnRepeatsNothingOfWhatCameBeforeItsCheckpoint) {
               ElementsAre(before[0], before[0], before[1], before[2]));
 }
 
-TEST(TrackTest, AHistoryThatWasRestoredIsNotNew) {
+TEST(TrackTest, RestoredHistoryIsNotWrittenAgain) {
   const std::string folder = NewFolder("restored");
   InMemoryRunHistory history;
   history.Update("grad_norm", 2);

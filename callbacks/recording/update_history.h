@@ -1,9 +1,13 @@
-// UpdateHistory keeps in memory what every report of a run measured, by the
-// updates made: the history has one value per epoch, this one per report.
+// UpdateHistory keeps the metrics of every report in memory, by number of
+// updates. (The run's history has one value per epoch.)
 //
 //   UpdateHistory& history = trainer.Add(UpdateHistory());
-//   trainer.Train({.report = Every(Updates(1)), …});
-//   for (const auto& [updates, loss] : history.Values("train_loss")) …
+//   trainer.Train({.data = LinePoints(16),
+//                  .num_epochs = 1,
+//                  .report = Every(Updates(1))});
+//   for (const auto& [updates, loss] : history.Values("train_loss")) {
+//     …
+//   }
 //
 // A resumed run continues with its values. For files, see
 // callbacks/recording:track.
@@ -27,12 +31,12 @@ namespace trainyard {
 
 class UpdateHistory final : public Callback, public Stateful {
  public:
-  // Updates made, and the value then.
+  // Number of updates, and the value then.
   using Series = std::vector<std::pair<int64_t, double>>;
 
-  // In name order.
+  // In alphabetical order.
   std::vector<std::string> Names() const;
-  // Oldest first; none for a name that was never reported.
+  // Oldest first. Empty for an unknown name.
   Series Values(const std::string& name) const;
 
   void OnRunStart(const RunStart& e, Control&) override;

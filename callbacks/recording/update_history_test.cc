@@ -22,10 +22,10 @@ TEST(UpdateHistoryTest, HasAValuePerReport) {
   FakeRun run({.num_epochs = 1,
                .grad_accum_steps = 2,
                .loss = [](int64_t batch) { return 1.0 / batch; }});
-  UpdateHistory history;
-  run.Add(history);
+  UpdateHistory& history = run.Add(UpdateHistory());
   for (int i = 0; i < 2; ++i) {
     run.Play();
+    history.Values("train_loss");
     EXPECT_THAT(history.Names(), ElementsAre("train_loss"));
     EXPECT_THAT(history.Values("train_loss"),
                 ElementsAre(Pair(0, 1), Pair(1, 1.0 / 2), Pair(1, 1.0 / 3),
@@ -34,7 +34,7 @@ TEST(UpdateHistoryTest, HasAValuePerReport) {
   EXPECT_THAT(history.Values("other"), IsEmpty());
 }
 
-TEST(UpdateHistoryTest, ARunThatGoesOnGoesOnWithItsValues) {
+TEST(UpdateHistoryTest, ResumedRunContinuesItsValues) {
   UpdateHistory before, after;
   const RunClock clock = ClockAt({.updates = 3});
   Control control;

@@ -1,16 +1,17 @@
-// EarlyStopping asks the run to stop once a metric has gone `patience`
-// evaluations without improving.
+// EarlyStopping stops the run when a metric has not improved for `patience`
+// evaluations.
 //
 //   auto& stopper = trainer.Add(EarlyStopping({.patience = 3}));
 //   trainer.Train(...);
 //   stopper.best();        // and stopper.best_epoch()
 //
-// It judges a metric of an evaluation when the evaluation ends, and any other
-// metric of the history at the end of an epoch. Or less often, in any unit:
+// It compares a metric of an evaluation when the evaluation ends, and any other
+// metric of the history at the end of an epoch. `check` makes it less often, in
+// any unit:
 //
 //   EarlyStopping({.patience = 3, .check = Every(Samples(1000000))});
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_STOPPING_EARLY_STOPPING_H_
 #define TRAINYARD_CALLBACKS_STOPPING_EARLY_STOPPING_H_
 
@@ -30,15 +31,15 @@
 namespace trainyard {
 
 struct EarlyStoppingOptions {
-  // Any name of the history: an evaluation's or training's own.
+  // A name of the history, of evaluation or training.
   std::string metric = "eval_loss";
   Better better = Better::kLower;
-  // Judgements in a row without improvement before the stop. REQUIRES: >= 1.
+  // Comparisons in a row without improvement before the stop. REQUIRES: >= 1.
   int64_t patience = 1;
-  // How often to judge the metric: at its newest value then or, if there is
-  // none since the last time, at the next one. Unset: at every value.
+  // When to compare: the newest value or, if there is none since the last
+  // comparison, the next one. Unset: every value.
   std::optional<Period> check = std::nullopt;
-  // Only a change by more than this is an improvement. REQUIRES: >= 0.
+  // An improvement is a change by more than this. REQUIRES: >= 0.
   double threshold = 0;
   // Whether a second run of the trainer starts without the best value of the
   // first.
@@ -47,7 +48,7 @@ struct EarlyStoppingOptions {
 
 class EarlyStopping final : public Callback, public Stateful {
  public:
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit EarlyStopping(EarlyStoppingOptions options = {});
 
   // After the callbacks that record what is watched, before those that print.
@@ -56,17 +57,17 @@ class EarlyStopping final : public Callback, public Stateful {
   void OnRunStart(const RunStart& e, Control& control) override;
   void OnStepEnd(const StepEnd& e, Control& control) override;
   void OnEvalEnd(const EvalEnd& e, Control& control) override;
-  // This and OnRunEnd throw std::invalid_argument, which lists the metrics
-  // there are, if what is watched was not recorded although it could have been.
+  // This and OnRunEnd throw std::invalid_argument, listing the metrics there
+  // are, if the metric was never recorded.
   void OnEpochEnd(const EpochEnd& e, Control& control) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
-  // A resumed run is judged as if it had never stopped. If this callback had
-  // stopped it, it stops again at once.
+  // A resumed run behaves like an uninterrupted one. If this callback stopped
+  // it, the resumed run stops at once.
   State SaveState() const override;
   void LoadState(const State& state) override;
 
-  // The best value so far; none before the first one that is a number.
+  // The best value so far. Unset before the first value that is not NaN.
   std::optional<double> best() const { return best_; }
   // The epoch of the best value, counted from 1.
   int64_t best_epoch() const { return best_epoch_; }
@@ -89,13 +90,13 @@ class EarlyStopping final : public Callback, public Stateful {
   MetricWatch watch_;
   // How many values had been taken when the loaded state was saved.
   int64_t taken_before_ = 0;
-  // The newest value that was not judged.
+  // The newest value that was not compared.
   std::optional<Seen> seen_;
-  // A judgement was due and had no value.
+  // A comparison was due and had no value.
   bool due_ = false;
   std::optional<double> best_;
   int64_t best_epoch_ = 0;
-  // Judgements since the best one.
+  // Comparisons since the best value.
   int64_t waited_ = 0;
 };
 

@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Saved after each epoch of a run that stops after its fourth: the rest of it,
 // in another object, stops there too, and from there on at once.
-TEST(EarlyStoppingFactsTest, ARunThatGoesOnIsJudgedAsIfItHadNeverStopped) {
+TEST(EarlyStoppingFactsTest, ResumedRunBehavesLikeAnUninterruptedOne) {
   const std::vector<double> values = {5, 4, 6, 7, 1, 1};
   for (int64_t saved_after = 0; saved_after <= 4; ++saved_after) {
     EarlyStopping before({.patience = 2}), after({.patience = 2});
@@ -126,7 +126,7 @@ TEST(EarlyStoppingFactsTest, WatchesMetricsOfTrainingToo) {
   EXPECT_EQ(run.clock().epoch(), 2);
 }
 
-TEST(EarlyStoppingFactsTest, AnEvaluationOutsideOfRunsIsNotJudged) {
+TEST(EarlyStoppingFactsTest, EvaluationOutsideOfRunsDoesNotCount) {
   FakeRun run(Measuring("evaluation_loss", {5, 4}));
   EarlyStopping& stopper =
       run.Add(EarlyStopping({.metric = "evaluation_loss"}));
@@ -137,7 +137,7 @@ TEST(EarlyStoppingFactsTest, AnEvaluationOutsideOfRunsIsNotJudged) {
   EXPECT_EQ(stopper.best(), 4);
 }
 
-TEST(EarlyStoppingFactsTest, ASecondRunStartsAnewUnlessToldNotTo) {
+TEST(EarlyStoppingFactsTest, SecondRunForgetsTheBestByDefault) {
   // The second run is as good as the first: no better.
   const auto second_ends_after = [](bool reset) {
     FakeRun run(Measuring("eval_loss", {5, 4, 3}));
@@ -150,7 +150,7 @@ TEST(EarlyStoppingFactsTest, ASecondRunStartsAnewUnlessToldNotTo) {
   EXPECT_EQ(second_ends_after(false), 1);
 }
 
-TEST(EarlyStoppingFactsTest, AMissingMetricIsAnErrorThatListsThoseThereAre) {
+TEST(EarlyStoppingFactsTest, MissingMetricIsAnErrorThatListsTheOthers) {
   FakeRun run(Measuring("eval_loss", {1}));
   run.Add(EarlyStopping({.metric = "val_loss"}));
   EXPECT_EQ(run.Play(), RunEnding::kError);
@@ -159,7 +159,7 @@ TEST(EarlyStoppingFactsTest, AMissingMetricIsAnErrorThatListsThoseThereAre) {
                         "there are: eval_loss, train_loss"));
 }
 
-TEST(EarlyStoppingFactsTest, AMetricMayComeLate) {
+TEST(EarlyStoppingFactsTest, MetricMayFirstAppearInALaterEpoch) {
   FakeRunOptions options = Measuring("eval_loss", {9, 5, 9});
   options.eval_every_epochs = 2;
   FakeRun run(options);
@@ -169,7 +169,7 @@ TEST(EarlyStoppingFactsTest, AMetricMayComeLate) {
   EXPECT_EQ(stopper.best_epoch(), 2);
 }
 
-TEST(EarlyStoppingFactsTest, TheEvaluationThatEndsARunCountsForItsLastEpoch) {
+TEST(EarlyStoppingFactsTest, FinalEvaluationCountsForTheLastEpoch) {
   FakeRunOptions options = Measuring("eval_loss", {9, 5, 4});
   options.eval_every_epochs = 2;
   FakeRun run(options);
@@ -179,7 +179,7 @@ TEST(EarlyStoppingFactsTest, TheEvaluationThatEndsARunCountsForItsLastEpoch) {
   EXPECT_EQ(stopper.best_epoch(), 3);
 }
 
-TEST(EarlyStoppingFactsTest, AnEvaluationWithinAnEpochStopsTheRunThere) {
+TEST(EarlyStoppingFactsTest, EvaluationWithinAnEpochCanStopTheRun) {
   FakeRunOptions options = Measuring("eval_loss", {5, 6});
   options.eval_within_epoch_at = 2;
   FakeRun run(options);
@@ -221,14 +221,14 @@ INSTANTIATE_TEST_SUITE_P(
         CheckCase{"Seconds", Every(Seconds(3)), 2, 2}),
     [](const auto& tested) { return tested.param.name; });
 
-TEST(EarlyStoppingFactsTest, ALookWithoutAValueWaitsForTheNext) {
+TEST(EarlyStoppingFactsTest, DueComparisonWaitsForTheNextValue) {
   FakeRun run(Measuring("eval_loss", {5, 5, 5}));
   run.Add(EarlyStopping({.check = At(Batches(std::vector<int64_t>{1, 5}))}));
   EXPECT_EQ(run.Play(), RunEnding::kStopped) << run.message();
   EXPECT_EQ(run.clock().epoch(), 2);
 }
 
-TEST(EarlyStoppingFactsTest, WhatWasSeenAndNotJudgedIsSaved) {
+TEST(EarlyStoppingFactsTest, UnjudgedValueSurvivesCheckpoint) {
   const EarlyStoppingOptions options{.check = At(Epochs({1, 3}))};
   EarlyStopping before(options), after(options);
   FakeRun first(Measuring("eval_loss", {5, 6}));
@@ -250,7 +250,7 @@ TEST(EarlyStoppingFactsTest, WhatWasSeenAndNotJudgedIsSaved) {
   EXPECT_TRUE(control.stop_requested());
 }
 
-TEST(EarlyStoppingFactsTest, ARunWithoutEvaluationsIsAnErrorAtItsEnd) {
+TEST(EarlyStoppingFactsTest, RunWithoutEvaluationsIsAnErrorAtItsEnd) {
   FakeRun run(
       {.eval_every_epochs = 100, .eval = [](int64_t) { return Metrics{}; }});
   run.Add(EarlyStopping());

@@ -1,15 +1,14 @@
-// MaxDuration asks the run to stop once it has come as far as a length in any
-// unit: wall-clock time, samples, batches, updates or epochs.
+// MaxDuration stops the run after a length in any unit: wall-clock time,
+// samples, batches, updates or epochs.
 //
 //   trainer.Add(MaxDuration(Seconds(3600)));
 //
-// It checks after every step; the run ends there, also within an epoch. A
-// resumed run counts from its first start, in every unit. To limit the time of
-// one process, subtract what the run had before:
+// It checks after every step, so the run may end within an epoch. The length of
+// a resumed run includes its earlier parts, unless:
 //
 //   MaxDuration(Seconds(3600), {.of_process = true});
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_STOPPING_MAX_DURATION_H_
 #define TRAINYARD_CALLBACKS_STOPPING_MAX_DURATION_H_
 
@@ -28,10 +27,10 @@ struct MaxDurationOptions {
 
 class MaxDuration final : public Callback {
  public:
-  // Throws std::invalid_argument if the length is zero, or an option is bad.
+  // Throws std::invalid_argument if the length is zero.
   explicit MaxDuration(Duration length, MaxDurationOptions options = {});
 
-  // A resumed run that has lasted as long already stops before its first batch.
+  // Stops a resumed run that is already that long before its first batch.
   void OnRunStart(const RunStart& e, Control& control) override;
   void OnStepEnd(const StepEnd& e, Control& control) override;
   void OnEpochEnd(const EpochEnd& e, Control& control) override;

@@ -1,6 +1,5 @@
-// MetricWatch finds the values of one metric as a run measures them, each once:
-// an evaluation's when it ends; training's own and those that callbacks record,
-// at the end of the epoch.
+// MetricWatch returns each value of one metric once: a value of an evaluation
+// when the evaluation ends, other values at the end of the epoch.
 //
 //   if (const std::optional<double> value = watch.Take(eval_end)) {
 //     Judge(*value);
@@ -22,25 +21,25 @@ namespace trainyard {
 
 class MetricWatch {
  public:
-  // `owner` is who watches, for errors. Throws std::invalid_argument if there
-  // is no metric.
+  // `owner` is named in errors. Throws std::invalid_argument for an empty
+  // metric.
   MetricWatch(std::string owner, std::string metric);
 
   const std::string& metric() const { return metric_; }
 
-  // A run starts: anew, or after so many values that were taken before.
+  // A run starts. `taken` values were taken before, in a resumed run.
   void StartRun(int64_t taken = 0);
 
-  // The evaluation's value; none if it has none, or is no part of a run.
+  // The evaluation's value. Unset if it has none, or is not part of a run.
   std::optional<double> Take(const EvalEnd& e);
 
   // Values of the history that were not taken yet, oldest first. This and
-  // EndRun throw std::invalid_argument, which lists the metrics there are, if
-  // the metric was not recorded although it could have been.
+  // EndRun throw std::invalid_argument, listing the metrics there are, if the
+  // metric was never recorded.
   std::vector<double> Take(const EpochEnd& e);
   void EndRun(const RunEnd& e);
 
-  // Values of this run so far, for a state to keep.
+  // The number of values of this run so far, to be saved.
   int64_t taken() const { return taken_; }
 
  private:
@@ -48,7 +47,7 @@ class MetricWatch {
 
   std::string owner_;
   std::string metric_;
-  // Evaluations outside of runs are no part of a trend.
+  // Evaluations outside of runs do not count.
   bool in_run_ = false;
   bool evaluated_ = false;
   int64_t taken_ = 0;

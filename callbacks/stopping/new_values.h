@@ -1,4 +1,4 @@
-// NewValues tells what a history has received since it was last asked.
+// NewValues returns the values that a history received since the last call.
 //
 //   NewValues news;
 //   const Metrics metrics = news.Take(e.history);   // the latest of each
@@ -18,15 +18,15 @@ namespace trainyard {
 
 class NewValues {
  public:
-  // The latest value of every metric that received one since the last call, or
-  // ever before the first.
+  // The latest value of every metric that received one since the last call; in
+  // the first call, of all metrics.
   Metrics Take(const RunHistory& history);
 
-  // As new. For the start of a run, which begins with an empty history.
+  // For the start of a run, whose history is empty.
   void Reset() { seen_.clear(); }
 
  private:
-  // How many values of each metric were there at the last call.
+  // The number of values of each metric at the last call.
   std::map<std::string, size_t> seen_;
 };
 

@@ -1,15 +1,15 @@
-// TerminateOnNaN asks the run to stop once a loss is not a number, or infinite:
-// in training or evaluation, and if asked to, once a gradient is.
+// TerminateOnNaN stops the run when a loss of training or evaluation is NaN or
+// infinite; as an option, also when a gradient is.
 //
 //   trainer.Add(TerminateOnNaN());
 //   trainer.Add(TerminateOnNaN({.gradients = &optimizer}));
 //
-// The run ends after the batch in question, with RunEnding::kStopped and a
-// message that names it. The update of that batch is not applied, on any rank,
-// and no checkpoint is saved: the last good one stays the newest. With
-// every_batches > 1, updates before the look have been applied.
+// The run ends after that batch, with RunEnding::kStopped and a message that
+// names it. The update of the batch is not applied on any rank, and no
+// checkpoint is saved: the last good one stays the newest. With every_batches >
+// 1, updates before the check have been applied.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_STOPPING_TERMINATE_ON_NAN_H_
 #define TRAINYARD_CALLBACKS_STOPPING_TERMINATE_ON_NAN_H_
 
@@ -27,12 +27,12 @@ namespace trainyard {
 class Optimizer;
 
 struct TerminateOnNaNOptions {
-  // Batches between two looks. A look waits for the device, which costs nothing
-  // on a CPU; on others a larger number lets it run ahead. No batch is
-  // overlooked, its loss is only seen later. REQUIRES: >= 1.
+  // Batches between two checks. A check waits for the device: on a CPU that
+  // costs nothing, on other devices a larger number lets it run ahead. Every
+  // loss is checked, but up to this many batches later. REQUIRES: >= 1.
   int64_t every_batches = 1;
-  // Also looks at the gradients of this optimizer before each update. Borrowed.
-  // Not for gradient scalers, which skip such updates and go on.
+  // Also checks the gradients of this optimizer before each update. Borrowed.
+  // Not for use with a gradient scaler, which skips such updates itself.
   Optimizer* gradients = nullptr;
 };
 
@@ -49,17 +49,17 @@ class TerminateOnNaN final : public Callback {
   void OnEvalEnd(const EvalEnd& e, Control& control) override;
 
  private:
-  // A pass under way. An evaluation may stand within an epoch.
+  // The current pass. An evaluation may be within an epoch.
   struct Pass {
     // For messages.
     std::string name;
     int64_t batches = 0;
-    // Of the losses not yet looked at: not finite if one of them is not.
+    // The sum of the losses not yet checked: not finite if one of them is not.
     at::Tensor sum = {};
     int64_t waiting = 0;
   };
 
-  // Counts a loss in, and looks if it is time.
+  // Adds a loss, and checks if it is time.
   void Add(const StepOutput& output, Pass& pass, Control& control) const;
   static void Look(Pass& pass, Control& control);
 

@@ -44,7 +44,7 @@ TEST(TerminateOnNaNTest, StopsAfterTheBatchWhoseLossIsNotFinite) {
   EXPECT_EQ(infinite.message(), "loss is -inf in epoch 1, batch 1");
 }
 
-TEST(TerminateOnNaNTest, ABatchThatWeighsNothingMayHaveAnyLoss) {
+TEST(TerminateOnNaNTest, LossOfAMaskedBatchIsIgnored) {
   Control control;
   TerminateOnNaN callback;
   const RunClock clock;
@@ -67,7 +67,7 @@ TEST(TerminateOnNaNTest, StopsWhenAnEvaluationIsNotFinite) {
             "loss is inf in evaluation \"eval\" after 8 updates, batch 1");
 }
 
-TEST(TerminateOnNaNTest, LooksAtSeveralBatchesAtOnceAndOverlooksNone) {
+TEST(TerminateOnNaNTest, ChecksSeveralBatchesTogether) {
   FakeRun run({.batches_per_epoch = 10, .loss = OnesBut(4, kNan)});
   run.Add(TerminateOnNaN({.every_batches = 3}));
   EXPECT_EQ(run.Play(), RunEnding::kStopped);
@@ -80,7 +80,7 @@ TEST(TerminateOnNaNTest, LooksAtSeveralBatchesAtOnceAndOverlooksNone) {
   EXPECT_EQ(last.message(), "loss is nan in epoch 1, batch 10");
 }
 
-TEST(TerminateOnNaNTest, AnEvaluationWithinAnEpochHidesNothing) {
+TEST(TerminateOnNaNTest, EvaluationWithinAnEpochDoesNotHideALoss) {
   // The loss of batch 2 waits to be looked at while batches are evaluated.
   FakeRun run({.batches_per_epoch = 4,
                .eval_within_epoch_at = 2,

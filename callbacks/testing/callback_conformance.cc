@@ -3,17 +3,21 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
 
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "callbacks/testing/fake_run.h"
+#include "tools/testing/error_of.h"
 #include "trainer/state.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
+
+using ::testing::HasSubstr;
 
 at::Tensor GeneratorState() {
   return at::detail::getDefaultCPUGenerator().get_state();
@@ -91,6 +95,18 @@ TEST_P(CallbackConformanceTest, SurvivesEvaluationsWithinEpochsAndAtTheEnd) {
   EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
 }
 
+TEST_P(CallbackConformanceTest, SurvivesAnEvaluationAtTheStart) {
+  FakeRunOptions options = Improving();
+  options.evaluate_at_start = true;
+  options.eval = [](int64_t epoch) {
+    return Metrics{{"eval_loss", 1.0 / static_cast<double>(epoch + 1)}};
+  };
+  FakeRun run(options);
+  const std::unique_ptr<Callback> callback = GetParam().make(run.seconds());
+  run.Add(*callback);
+  EXPECT_EQ(run.Play(), RunEnding::kFinished) << run.message();
+}
+
 TEST_P(CallbackConformanceTest, SurvivesAFailedRun) {
   FakeRunOptions options = Improving();
   options.fail_at_batch = 6;
@@ -141,7 +157,10 @@ TEST_P(CallbackConformanceTest, ItsStateComesBack) {
   FakeRun rest(Improving());
   const std::unique_ptr<Callback> callback = GetParam().make(rest.seconds());
   auto& stateful = dynamic_cast<Stateful&>(*callback);
-  EXPECT_ANY_THROW(stateful.LoadState(State(/*version=*/1000)));
+  State unknown(/*version=*/1000);
+  for (const auto& [name, value] : state.values()) unknown.Set(name, value);
+  EXPECT_THAT(ErrorOf([&] { stateful.LoadState(unknown); }),
+              HasSubstr("version 1000"));
   stateful.LoadState(state);
   rest.Add(*callback);
   EXPECT_EQ(rest.PlayNothing(/*resumed=*/true), RunEnding::kFinished)

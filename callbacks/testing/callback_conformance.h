@@ -1,12 +1,13 @@
-// What every Callback must do, as a test suite: run twice, survive runs that
-// end at once, are stopped or fail, survive evaluations outside of runs, bring
-// back the state they have, if any, and leave the global random generator
-// alone. A callback's test instantiates it:
+// A test suite for every Callback. It checks that a callback can be used for
+// two runs; that it works in runs that end at once, are stopped or fail, and in
+// evaluations at the start, within epochs and outside of runs; that its state,
+// if it has one, can be saved and loaded; and that it does not use the global
+// random generator. A callback's test instantiates it:
 //
 //   INSTANTIATE_TEST_SUITE_P(
-//       Mine, CallbackConformanceTest,
-//       ::testing::Values(CallbackCase{"Mine", [](SecondsClock) {
-//         return std::make_unique<Mine>();
+//       UpdateHistory, CallbackConformanceTest,
+//       ::testing::Values(CallbackCase{"UpdateHistory", [](SecondsClock) {
+//         return std::make_unique<UpdateHistory>();
 //       }}),
 //       CallbackCaseName);
 #ifndef TRAINYARD_CALLBACKS_TESTING_CALLBACK_CONFORMANCE_H_
@@ -25,7 +26,7 @@ namespace trainyard {
 
 struct CallbackCase {
   std::string name;
-  // A new callback, which may measure time by `clock`.
+  // Makes a callback, which may use `clock` to measure time.
   std::function<std::unique_ptr<Callback>(SecondsClock clock)> make;
 };
 

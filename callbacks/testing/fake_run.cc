@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "backends/backend.h"
 #include "backends/single_process.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
@@ -66,9 +67,12 @@ RunEnding FakeRun::PlayFrom(RunClock clock) {
              .max_updates = updates * options_.num_epochs};
   clock_ = std::move(clock);
   history_.Reset();
+  for (int64_t i = 0; i < clock_.epoch(); ++i) history_.IncrementEpoch();
   control_.Reset();
   message_.clear();
   batch_ = 0;
+  evaluated_at_.reset();
+  reported_at_.reset();
   RunEnding ending = RunEnding::kError;
   try {
     ending = PlayEpochs();
@@ -91,44 +95,68 @@ RunEnding FakeRun::EndRun(RunEnding ending) {
 }
 
 RunEnding FakeRun::PlayEpochs() {
+  handler_.FireInitEnd();
+  if (resumed_) handler_.Fire(CheckpointLoaded{clock_, "fake"});
   handler_.Fire(RunStart{config_, clock_, resumed_, FakeBackend()});
-  bool evaluated = true;
+  if (options_.evaluate_at_start && !resumed_) PlayEvaluationOfRun(0);
   while (clock_.epoch() < options_.num_epochs) {
-    if (PlayTraining()) {
-      clock_.CountEpoch();
-      evaluated = (clock_.epoch() + 1) % options_.eval_every_epochs == 0;
-      if (evaluated) PlayEvalSteps("eval", options_.eval(clock_.epoch() + 1));
-      handler_.Fire(EpochEnd{clock_, history_});
-      history_.IncrementEpoch();
-      clock_.EndEpoch();
-      if (clock_.epoch() == options_.num_epochs) break;
-    }
-    if (!control_.stop_requested()) continue;
-    message_ = control_.reason();
-    handler_.Fire(Stop{clock_, message_});
-    return RunEnding::kStopped;
+    if (!PlayEpoch()) return EndEarly();
   }
-  if (!evaluated) PlayEvalSteps("eval", options_.eval(clock_.epoch()));
+  if (evaluated_at_ != clock_.batches()) PlayEvaluationOfRun(clock_.epoch());
+  if (reported_at_ != clock_.batches()) PlayReport();
   return RunEnding::kFinished;
 }
 
-bool FakeRun::PlayTraining() {
+bool FakeRun::PlayEpoch() {
   clock_.StartEpoch();
   handler_.Fire(EpochStart{config_, clock_, options_.batches_per_epoch});
   double sum = 0;
-  for (int64_t left = options_.batches_per_epoch; left > 0; --left) {
-    if (control_.stop_requested()) return false;
+  bool ended = control_.stop_requested();
+  for (int64_t left = options_.batches_per_epoch; left > 0 && !ended; --left) {
     PlayStep(left);
     sum += options_.loss(batch_);
-    if (left > 1 && clock_.epoch_batches() == options_.eval_within_epoch_at) {
-      PlayEvalSteps("eval", options_.eval(clock_.epoch() + 1));
-    }
+    ended = left > 1 ? PlayDueActions() : control_.stop_requested();
   }
-  if (control_.stop_requested()) return false;
+  if (ended) return false;
   history_.Update("train_loss",
                   sum / static_cast<double>(options_.batches_per_epoch));
   handler_.Fire(TrainEpochEnd{clock_, history_});
-  return true;
+  clock_.CountEpoch();
+  const int64_t epoch = clock_.epoch() + 1;
+  if (epoch % options_.eval_every_epochs == 0) PlayEvaluationOfRun(epoch);
+  handler_.Fire(EpochEnd{clock_, history_});
+  history_.IncrementEpoch();
+  clock_.EndEpoch();
+  return clock_.epoch() == options_.num_epochs || !PlayDueActions();
+}
+
+bool FakeRun::PlayDueActions() {
+  if (clock_.epoch_batches() > 0 &&
+      clock_.epoch_batches() == options_.eval_within_epoch_at) {
+    PlayEvaluationOfRun(clock_.epoch() + 1);
+    if (control_.stop_requested()) return true;
+  }
+  PlayReport();
+  return control_.stop_requested();
+}
+
+RunEnding FakeRun::EndEarly() {
+  if (reported_at_ != clock_.batches()) PlayReport();
+  message_ = control_.reason();
+  handler_.Fire(Stop{clock_, message_});
+  return RunEnding::kStopped;
+}
+
+void FakeRun::PlayEvaluationOfRun(int64_t epoch) {
+  evaluated_at_ = clock_.batches();
+  PlayEvalSteps("eval", options_.eval(epoch));
+}
+
+void FakeRun::PlayReport() {
+  reported_at_ = clock_.batches();
+  Metrics metrics;
+  if (batch_ > 0) metrics["train_loss"] = options_.loss(batch_);
+  handler_.Fire(Report{clock_, metrics});
 }
 
 void FakeRun::PlayStep(int64_t batches_left) {
@@ -152,7 +180,6 @@ void FakeRun::PlayStep(int64_t batches_left) {
   now_ += options_.step_seconds;
   clock_.CountBatch(options_.batch_size);
   handler_.Fire(StepEnd{clock_, batch, output});
-  handler_.Fire(Report{clock_, {{"train_loss", output.loss.item<double>()}}});
 }
 
 void FakeRun::PlayEvalSteps(const std::string& name, const Metrics& metrics) {
@@ -175,6 +202,8 @@ void FakeRun::PlayEvalSteps(const std::string& name, const Metrics& metrics) {
 
 RunEnding FakeRun::PlayNothing(bool resumed) {
   message_.clear();
+  handler_.FireInitEnd();
+  if (resumed) handler_.Fire(CheckpointLoaded{clock_, "fake"});
   handler_.Fire(RunStart{config_, clock_, resumed, FakeBackend()});
   return EndRun(RunEnding::kFinished);
 }

@@ -1,20 +1,16 @@
-// GradualUnfreezing unfreezes parts of a model as training goes on, and hands
-// them to the optimizer:
+// GradualUnfreezing unfreezes parts of a model during training, and adds them
+// to the optimizer:
 //
-//   ModelFreezer freezer(*model);
-//   freezer.FreezeGroups();                              // all but the head
-//   AdamW optimizer(*model, {.lr = 1e-3});
+//   freezer.FreezeGroups();  // all but the head
+//   …
 //   trainer.Add(GradualUnfreezing(
-//       freezer, optimizer,
-//       {{.after_epochs = 1, .from = -2, .to = -2},
-//        {.after_epochs = 3, .from = 0, .to = -3,
-//         .overrides = {{"lr", 1e-4}}}}));
+//       freezer, optimizer, {{.after_epochs = 1, .from = -2, .to = -2}}));
 //
-// What is unfrozen comes to the optimizer as a group of its own, unless the
-// optimizer has it already; what the optimizer has is not disturbed. A run that
-// goes on from a checkpoint has frozen and unfrozen what the saved one had.
+// Parameters that are unfrozen become a new group of the optimizer, unless it
+// has them already; its other groups do not change. A resumed run has the same
+// parts frozen as the run that was saved.
 //
-// Thread-compatible: the loop calls it from one thread. Borrows the freezer and
+// Thread-compatible. Borrows the freezer and
 // the optimizer.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_GRADUAL_UNFREEZING_H_
 #define TRAINYARD_CALLBACKS_WEIGHTS_GRADUAL_UNFREEZING_H_
@@ -35,32 +31,32 @@
 namespace trainyard {
 
 struct UnfreezeStep {
-  // How many epochs are trained before it. REQUIRES: >= 0.
+  // The number of epochs before it. REQUIRES: >= 0.
   int64_t after_epochs = 1;
   // Groups, as ModelFreezer counts them.
   int64_t from = -1;
   int64_t to = -1;
-  // If not empty, what it names instead of groups.
+  // A pattern of names, used instead of groups if it is not empty.
   std::string pattern = {};
-  // Where the new group differs from the optimizer's options.
+  // Options of the new group that differ from the optimizer's.
   std::map<std::string, double> overrides = {};
 };
 
 class GradualUnfreezing final : public Callback, public Stateful {
  public:
-  // Steps in any order. Throws as ModelFreezer does if one of them names what
-  // is not there, now rather than in its epoch.
+  // Steps may be in any order. Throws like ModelFreezer if one of them names
+  // something that does not exist.
   GradualUnfreezing(ModelFreezer& freezer, Optimizer& optimizer,
                     std::vector<UnfreezeStep> steps);
 
-  // Before callbacks that look at what is trained.
+  // Before callbacks that use the list of trained parameters.
   int priority() const override { return -50; }
 
   void OnEpochStart(const EpochStart& e, Control& control) override;
   // The loop has called train() before it.
   void OnStepStart(const StepStart& e, Control& control) override;
 
-  // With the freezer's own state.
+  // Includes the freezer's state.
   State SaveState() const override;
   void LoadState(const State& state) override;
 

@@ -41,6 +41,35 @@ const std::vector<UnfreezeStep> kSteps = {
     {.after_epochs = 2, .pattern = "0", .overrides = {{"lr", 1e-3}}},
     {.after_epochs = 1, .from = -2, .to = -2, .overrides = {{"lr", 5e-3}}}};
 
+TEST(GradualUnfreezingRunTest, HeaderExamples) {
+  TestSequential model = Model();
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();
+  AdamW optimizer(*model, {.lr = 1e-3});
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+  trainer.Add(GradualUnfreezing(freezer, optimizer,
+                                {{.after_epochs = 1, .from = -2, .to = -2}}));
+  EXPECT_EQ(optimizer.num_groups(), 1);
+}
+
+TEST(GradualUnfreezingRunTest, HeaderExamplesOfRecipes) {
+  TestSequential model = Model();
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();
+  AdamW optimizer(*model, {.lr = 1e-3});
+  const auto backend = MakeBackend("sp");
+  {
+    Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+    trainer.Add(GradualUnfreezing(freezer, optimizer,
+                                  OneGroupAtATime(freezer, {.lr = 1e-3})));
+  }
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+  trainer.Add(GradualUnfreezing(
+      freezer, optimizer, AllAfterProbing({.probe_epochs = 3, .lr = 1e-5})));
+  EXPECT_EQ(optimizer.num_groups(), 1);
+}
+
 // What a program does at its start, whether it resumes or not.
 struct Program {
   Program() {
@@ -101,7 +130,7 @@ TEST(GradualUnfreezingRunTest, UnfreezesInItsEpochs) {
       0);
 }
 
-TEST(GradualUnfreezingRunTest, AResumedRunIsTheSameToTheBit) {
+TEST(GradualUnfreezingRunTest, ResumedRunEqualsAnUninterruptedOne) {
   Program whole;
   whole.Train(EmptyFolder("whole"));
   // Before the first step, within an epoch after it, after the last.
@@ -132,6 +161,36 @@ TEST(GradualUnfreezingRunTest, OneGroupAtATime) {
       OneGroupAtATime(freezer, {.epochs_each = 1, .lr = 1e-2})));
   trainer.Train({.data = Data(), .num_epochs = 3});
   EXPECT_EQ(optimizer.num_groups(), 3);
+}
+
+// A trainer with a model, for the examples of the headers.
+struct HeaderExampleTest : ::testing::Test {
+  TestSequential model = Model();
+  std::unique_ptr<Backend> backend = MakeBackend("sp");
+  AdamW unused{*model};
+  Trainer trainer{Supervised(model, MeanSquaredError()), unused, *backend};
+};
+
+TEST_F(HeaderExampleTest, GradualUnfreezing) {
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();
+  AdamW optimizer(*model, {.lr = 1e-3});
+  trainer.Add(GradualUnfreezing(
+      freezer, optimizer,
+      {{.after_epochs = 1, .from = -2, .to = -2},
+       {.after_epochs = 3, .from = 0, .to = -3, .overrides = {{"lr", 1e-4}}}}));
+  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 1);
+}
+
+TEST_F(HeaderExampleTest, Recipes) {
+  ModelFreezer freezer(*model);
+  freezer.FreezeGroups();
+  AdamW optimizer(*model, {.lr = 1e-3});
+  trainer.Add(GradualUnfreezing(freezer, optimizer,
+                                OneGroupAtATime(freezer, {.lr = 1e-3})));
+  trainer.Add(GradualUnfreezing(
+      freezer, optimizer, AllAfterProbing({.probe_epochs = 3, .lr = 1e-5})));
+  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 2);
 }
 
 }  // namespace

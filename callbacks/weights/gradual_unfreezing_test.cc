@@ -26,7 +26,7 @@ const std::vector<UnfreezeStep> kSteps = {
     {.after_epochs = 2, .pattern = "0", .overrides = {{"lr", 1e-3}}},
     {.after_epochs = 1, .from = -2, .to = -2, .overrides = {{"lr", 5e-3}}}};
 
-TEST(GradualUnfreezingTest, AnOptimizerThatHasAllKeepsItsGroups) {
+TEST(GradualUnfreezingTest, OptimizerWithAllParametersKeepsItsGroups) {
   TestSequential model = Model();
   AdamW optimizer(*model);  // before anything is frozen
   ModelFreezer freezer(*model);
@@ -38,7 +38,7 @@ TEST(GradualUnfreezingTest, AnOptimizerThatHasAllKeepsItsGroups) {
   EXPECT_TRUE(model->named_parameters()["0.weight"].requires_grad());
 }
 
-TEST(GradualUnfreezingTest, RefusesStepsThatCannotBe) {
+TEST(GradualUnfreezingTest, InvalidStepsAreErrors) {
   TestSequential model = Model();
   AdamW optimizer(*model);
   ModelFreezer freezer(*model);

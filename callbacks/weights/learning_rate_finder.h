@@ -12,7 +12,7 @@
 // It takes part in the first run it sees, which must save no checkpoints, and
 // does nothing afterwards. Groups of different rates keep their ratios.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_LEARNING_RATE_FINDER_H_
 #define TRAINYARD_CALLBACKS_WEIGHTS_LEARNING_RATE_FINDER_H_
 
@@ -35,11 +35,11 @@ namespace trainyard {
 class LearningRateFinder final : public Callback {
  public:
   // Borrows the optimizer, and shares the tensors of `weights`. Throws
-  // std::invalid_argument, which names the option, for a bad one.
+  // std::invalid_argument, naming the option, for an invalid one.
   LearningRateFinder(Optimizer& optimizer, std::vector<NamedTensor> weights,
                      const LrCurveOptions& options = {});
 
-  // After schedules and callbacks that set the rate: it has the last word.
+  // After schedules and callbacks that set the rate, so that its rate is used.
   int priority() const override { return 100; }
 
   void OnRunStart(const RunStart& e, Control&) override;
@@ -50,7 +50,7 @@ class LearningRateFinder final : public Callback {
   void OnCheckpointSaved(const CheckpointSaved& e, Control&) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
-  // What was measured so far.
+  // The losses measured so far.
   const LrCurve& curve() const { return curve_; }
 
  private:
@@ -71,7 +71,7 @@ class LearningRateFinder final : public Callback {
   // While the trial runs.
   std::optional<Before> before_;
   bool done_ = false;
-  // Of the window under way: sums over its batches.
+  // Sums over the batches of the current window.
   at::Tensor loss_;
   double weight_ = 0;
   bool window_ended_ = false;

@@ -1,5 +1,5 @@
-// LrCurve is the loss over a learning rate that grows from update to update:
-// what a finder measures, and what it concludes. Free of libtorch.
+// LrCurve is the loss as a function of a growing learning rate. It suggests a
+// learning rate. Free of libtorch.
 //
 //   LrCurve curve({.min_lr = 1e-5, .max_lr = 1, .updates = 50});
 //   while (!curve.done()) curve.Add(Train(curve.next_lr()));
@@ -25,10 +25,11 @@ struct LrCurveOptions {
   // Points of the range, both ends included. REQUIRES: >= 2.
   int64_t updates = 100;
   Spacing spacing = Spacing::kExponential;
-  // How much of its past the smoothed loss keeps. REQUIRES: 0 <= smoothing < 1.
+  // The weight of earlier losses in the smoothed loss. REQUIRES: 0 <= smoothing
+  // < 1.
   double smoothing = 0.8;
-  // Ends when the smoothed loss is more than this many times the lowest one, or
-  // is not finite. REQUIRES: > 1.
+  // The curve ends when the smoothed loss is more than this many times the
+  // lowest one, or is not finite. REQUIRES: > 1.
   double diverged = 4;
 };
 
@@ -40,14 +41,14 @@ class LrCurve {
     double smoothed;
   };
 
-  // Throws std::invalid_argument, which names the option, for a bad one.
+  // Throws std::invalid_argument, naming the option, for an invalid one.
   explicit LrCurve(LrCurveOptions options = {});
 
   // REQUIRES: not done.
   double next_lr() const;
   void Add(double loss);
 
-  // The range was walked through, or the loss diverged.
+  // Whether the end of the range was reached, or the loss diverged.
   bool done() const { return diverged_ || size() == options_.updates; }
   bool diverged() const { return diverged_; }
 
@@ -61,7 +62,7 @@ class LrCurve {
 
   // "lr,loss,smoothed" and a line per point.
   std::string Csv() const;
-  // What a person looks at: at most 20 of the points, with a bar for the loss.
+  // A table for people: at most 20 of the points, with a bar for the loss.
   std::string Table() const;
 
  private:

@@ -1,20 +1,20 @@
-// ModelEma keeps an exponential moving average of a model while it trains, and
-// has every evaluation of the run made with the averages, too: what the model
-// measures as "eval_loss", they measure as "ema_eval_loss".
+// ModelEma keeps an exponential moving average of a model's weights during
+// training. Every evaluation of the run is repeated with the averages: the
+// metric "eval_loss" of the model is "ema_eval_loss" of the averages.
 //
 //   trainer.Add(ModelEma(*model, {.decay = {.decay = 0.999}}));
 //   trainer.Add(SaveBest(trainer.task().NamedTensors(),
 //                        {.directory = "runs/first/best",
 //                         .metric = "ema_eval_loss"}));
 //
-// It moves once per update, with parameters and buffers; see finetuning/ema.h.
-// During such an evaluation the model holds the averages: so the SaveBest above
-// saves the best of them, and the model has those at the end.
+// It averages parameters and buffers once per update; see finetuning/ema.h. The
+// model has the averages during their evaluation, so the SaveBest above saves
+// the best averages, and the model has them at the end.
 //
 // Its state is the averages: a resumed run continues with them. A new run
 // starts from the model's weights.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_
 #define TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_
 
@@ -35,11 +35,12 @@ namespace trainyard {
 
 struct ModelEmaOptions {
   EmaDecayOptions decay = {};
-  // Whether evaluations are made with the averages, too.
+  // Whether to evaluate the averages.
   bool evaluate = true;
-  // Put before the names of what those measure, with an underscore.
+  // Prepended to the names of their metrics, with an underscore.
   std::string prefix = "ema";
-  // Whether the model has the averages when a run ends, but for an error.
+  // Whether to load the averages into the model when a run ends without an
+  // error.
   bool apply_at_end = false;
 };
 
@@ -49,7 +50,7 @@ class ModelEma final : public Callback, public Stateful, public OtherWeights {
   // option, for a bad one.
   explicit ModelEma(const AveragedTensors& model, ModelEmaOptions options = {});
 
-  // Before those that look at it.
+  // Before callbacks that use the averages.
   int priority() const override { return -10; }
 
   void OnRunStart(const RunStart& e, Control&) override;

@@ -165,7 +165,7 @@ TEST(ModelEmaTest, MayBeTheModelAtTheEnd) {
   EXPECT_TRUE(at::equal(rig.model["weight"], rig.average()));
 }
 
-TEST(ModelEmaTest, ARunThatGoesOnEndsAsIfItHadNeverStopped) {
+TEST(ModelEmaTest, ResumedRunEqualsAnUninterruptedOne) {
   Rig straight;
   straight.trainer.Train(Options());
   const std::string folder = ::testing::TempDir() + "/ema_run";

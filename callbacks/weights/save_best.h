@@ -1,19 +1,19 @@
-// SaveBest keeps the weights with the best values of a metric in files, and
-// puts the best ones back into the model when the run ends.
+// SaveBest saves the weights with the best values of a metric to files, and
+// loads the best ones into the model when the run ends.
 //
 //   trainer.Add(SaveBest(trainer.task().NamedTensors(),
 //                        {.directory = "runs/first/best"}));
 //
 // The files are plain safetensors, `step-<updates>.safetensors`, and
 // `best.safetensors` is a link to the best. They are written when the metric is
-// measured: of an evaluation within an epoch, too. A new run in the same folder
-// renames those of an earlier one to `old-…`.
+// measured, also by an evaluation within an epoch. A new run in the same folder
+// renames the files of an earlier one to `old-…`.
 //
 // Its state is the list of files: a resumed run continues with them. Files that
 // the last three checkpoints name are not removed. With several ranks, add it
 // on all of them.
 //
-// Thread-compatible: the loop calls it from one thread.
+// Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_SAVE_BEST_H_
 #define TRAINYARD_CALLBACKS_WEIGHTS_SAVE_BEST_H_
 
@@ -38,16 +38,17 @@
 namespace trainyard {
 
 struct SaveBestOptions {
-  // Made if need be; for these files only. Required.
+  // For these files only. Created if it does not exist. Required.
   std::string directory;
-  // Any name of the history: an evaluation's or training's own.
+  // A name of the history, of evaluation or training.
   std::string metric = "eval_loss";
   Better better = Better::kLower;
-  // How many of the best stay. REQUIRES: >= 1.
+  // How many files to keep. REQUIRES: >= 1.
   int64_t keep = 1;
-  // Whether the model has the best weights when a run ends, but for an error.
+  // Whether to load the best weights when a run ends without an error.
   bool reload = true;
-  // A second run starts without the first one's best.
+  // Whether a second run of the trainer starts without the best value of the
+  // first.
   bool reset_on_run = true;
 };
 
@@ -66,7 +67,7 @@ class SaveBest final : public Callback, public Stateful {
   // the option, for a bad one.
   SaveBest(std::vector<NamedTensor> weights, SaveBestOptions options);
 
-  // As EarlyStopping, and for the same reason.
+  // After the callbacks that record metrics, like EarlyStopping.
   int priority() const override { return 50; }
 
   // Each throws std::runtime_error on all ranks if a file cannot be written
@@ -79,7 +80,7 @@ class SaveBest final : public Callback, public Stateful {
   State SaveState() const override;
   void LoadState(const State& state) override;
 
-  // Best first; empty before the first value that is a number.
+  // Best first. Empty before the first value that is not NaN.
   const std::vector<Saved>& saved() const { return saved_; }
   std::string PathOf(const Saved& saved) const {
     return folder_.PathOf(saved.step);
@@ -104,7 +105,7 @@ class SaveBest final : public Callback, public Stateful {
   // Of the run; null before it starts. With several ranks all of them have the
   // callback: rank 0 writes the files, and sends the others what it reads.
   Backend* backend_ = nullptr;
-  // What the latest checkpoints name: one of them is the next to go on from.
+  // The files that the latest checkpoints name: a run may resume from each.
   mutable std::deque<std::set<int64_t>> in_checkpoints_;
 };
 

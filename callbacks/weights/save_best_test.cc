@@ -102,7 +102,7 @@ TEST_F(SaveBestTest, HigherMayBeBetter) {
   EXPECT_EQ(weight(), 8);
 }
 
-TEST_F(SaveBestTest, ASecondRunMovesTheFilesOfTheFirstAside) {
+TEST_F(SaveBestTest, SecondRunRenamesTheFilesOfTheFirst) {
   FakeRun run(Measuring({5, 3}));
   SaveBest best = Make();
   run.Add(best);
@@ -119,7 +119,7 @@ TEST_F(SaveBestTest, ASecondRunMovesTheFilesOfTheFirstAside) {
                                    "step-4.safetensors"));
 }
 
-TEST_F(SaveBestTest, ARunThatGoesOnGoesOnWithItsFiles) {
+TEST_F(SaveBestTest, ResumedRunContinuesItsFiles) {
   FakeRun first(Measuring({3, 4}));
   SaveBest before = Make();
   first.Add(before);
@@ -150,7 +150,7 @@ TEST_F(SaveBestTest, ARunThatGoesOnGoesOnWithItsFiles) {
   EXPECT_EQ(after.saved()[0].value, 3);
 }
 
-TEST_F(SaveBestTest, AFileThatIsGoneIsNoLongerTheBest) {
+TEST_F(SaveBestTest, MissingFileIsNotTheBest) {
   FakeRun first(Measuring({3, 4}));
   SaveBest before = Make();
   first.Add(before);
@@ -192,7 +192,7 @@ TEST_F(SaveBestTest, ReloadChecksTheFileAndTakesTheNextBest) {
   }
 }
 
-TEST_F(SaveBestTest, AFolderThatCannotBeWrittenEndsTheRun) {
+TEST_F(SaveBestTest, UnwritableFolderEndsTheRun) {
   std::ofstream(folder_) << "a file";
   FakeRun run(Measuring({1}));
   SaveBest best = Make();

@@ -1,5 +1,5 @@
-// Ready lists of steps for GradualUnfreezing. Both start from a model of which
-// all but the last group is frozen:
+// Ready lists of steps for GradualUnfreezing. Both need a model with all groups
+// but the last one frozen:
 //
 //   freezer.FreezeGroups();
 //   AdamW optimizer(*model, {.lr = 1e-3});
@@ -32,16 +32,16 @@ struct OneGroupAtATimeOptions {
   double lr_decay = 1 / 2.6;
 };
 
-// From the last but one group to the first; groups without parameters take no
-// time.
+// From the second last group to the first. Groups without parameters are
+// skipped.
 std::vector<UnfreezeStep> OneGroupAtATime(
     const ModelFreezer& freezer, const OneGroupAtATimeOptions& options = {});
 
 struct AllAfterProbingOptions {
   // Epochs in which the last group is trained alone. REQUIRES: >= 1.
   int64_t probe_epochs = 1;
-  // The learning rate of all other groups after that: low, so that what the
-  // model knows is kept. REQUIRES: > 0.
+  // The learning rate of all other groups after that. A low one keeps what the
+  // model has learned. REQUIRES: > 0.
   double lr = 1e-5;
 };
 

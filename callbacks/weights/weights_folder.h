@@ -1,5 +1,5 @@
-// WeightsFolder keeps the weights of some updates of a run, each in a
-// safetensors file of its own that Python reads too:
+// WeightsFolder stores the weights of several updates of a run, each in its own
+// safetensors file, which Python can read:
 //
 //   step-1200.safetensors     with a checksum of its tensors in its metadata
 //   best.safetensors          a link to one of them
@@ -8,9 +8,9 @@
 //   absl::Status written = folder.Write(1200, weights, {{"epoch", "3"}});
 //   absl::StatusOr<std::vector<NamedTensor>> read = folder.Read(1200);
 //
-// A file is there as a whole or not at all, whenever the process is killed.
+// Files are written atomically, also if the process is killed.
 //
-// Thread-compatible. One process writes; the folder is its own.
+// Thread-compatible. Only one process may use the folder.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_WEIGHTS_FOLDER_H_
 #define TRAINYARD_CALLBACKS_WEIGHTS_WEIGHTS_FOLDER_H_
 
@@ -35,22 +35,21 @@ class WeightsFolder {
   std::string PathOf(int64_t step) const;
   bool Has(int64_t step) const;
 
-  // Makes the folder if need be. `about` goes into the file's metadata.
+  // Creates the folder. `about` is stored in the file's metadata.
   absl::Status Write(int64_t step, const std::vector<NamedTensor>& weights,
                      std::map<std::string, std::string> about) const;
 
-  // DataLoss if the file is damaged: its checksum is compared.
+  // Verifies the checksum: DataLoss if the file is damaged.
   absl::StatusOr<std::vector<NamedTensor>> Read(int64_t step) const;
 
-  // Lets best.safetensors be this step's.
+  // Links best.safetensors to this step.
   absl::Status Point(int64_t step) const;
 
-  // Removes all steps but these, and what a killed process left behind. What
-  // cannot be removed stays.
+  // Removes all other steps, and incomplete files of a killed process. Ignores
+  // errors.
   void Retain(const std::set<int64_t>& steps) const;
 
-  // Renames what an earlier run left to "old-…", in place of what an earlier
-  // one has there.
+  // Renames the files of an earlier run to "old-…", replacing existing ones.
   absl::Status MoveAside() const;
 
  private:

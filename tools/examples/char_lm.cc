@@ -13,8 +13,6 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
 #include "tools/examples/char_task.h"
@@ -53,8 +51,6 @@ int Run() {
   AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
-  trainer.Add(ProgressBar());
-  trainer.Add(EpochTable());
   const DatasetPtr test = MakeTensorDataset(Paragraphs{text.test});
   const double before = trainer.Evaluate(test, 16).at("evaluation_perplexity");
   const RunResult result =

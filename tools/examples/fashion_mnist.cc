@@ -9,8 +9,6 @@
 
 #include "backends/make_backend.h"
 #include "callbacks/filters.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "callbacks/recording/track.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
@@ -43,6 +41,11 @@ ABSL_FLAG(std::string, run_dir, "",
           "shows it. Empty: nothing is written.");
 ABSL_FLAG(int64_t, checkpoint_every, 0,
           "Updates between two checkpoints. 0: one after each epoch.");
+ABSL_FLAG(bool, augment, false,
+          "Mirrors and shifts the training images at random.");
+ABSL_FLAG(int64_t, workers, 0,
+          "Threads that load batches in advance. They change no result; they "
+          "pay with --augment, if a core is free.");
 ABSL_FLAG(std::string, summary_json, "",
           "File for the final values of the run. Empty: not written.");
 
@@ -87,8 +90,6 @@ int main(int argc, char** argv) {
         optimizer, *backend);
     const trainyard::Filter main_rank =
         trainyard::MainRankOnly(backend->rank());
-    trainer.Add(trainyard::ProgressBar(), {.filter = main_rank});
-    trainer.Add(trainyard::EpochTable(), {.filter = main_rank});
     trainer.Add(
         trainyard::On<trainyard::CheckpointLoaded>(
             [](const trainyard::CheckpointLoaded& e, trainyard::Control&) {
@@ -103,7 +104,11 @@ int main(int argc, char** argv) {
            .hooks = [&] { return trainer.callbacks().Describe(); }}));
     }
     const trainyard::RunResult result =
-        trainer.Train({.data = data.train,
+        trainer.Train({.data = absl::GetFlag(FLAGS_augment)
+                                   ? trainyard::AugmentFashionMnist(
+                                         data.train, absl::GetFlag(FLAGS_seed))
+                                   : data.train,
+                       .loader = {.num_workers = absl::GetFlag(FLAGS_workers)},
                        .eval_data = data.test,
                        .num_epochs = absl::GetFlag(FLAGS_epochs),
                        .max_updates = absl::GetFlag(FLAGS_max_updates),

@@ -8,8 +8,11 @@
 #include <utility>
 
 #include "trainer/data/batch.h"
+#include "trainer/data/datasets/map.h"
 #include "trainer/data/idx_files.h"
 #include "trainer/data/tensor_dataset.h"
+#include "trainer/data/transforms/crop.h"
+#include "trainer/data/transforms/flip.h"
 
 namespace trainyard {
 namespace {
@@ -73,6 +76,20 @@ absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& folder) {
   absl::StatusOr<DatasetPtr> test = LoadPart(folder, "t10k");
   if (!test.ok()) return test.status();
   return FashionMnist{*std::move(train), *std::move(test)};
+}
+
+DatasetPtr AugmentFashionMnist(DatasetPtr images, uint64_t seed) {
+  return MapBatches<Example>(
+      std::move(images),
+      [](Example e, BatchRandom& random) {
+        const at::Tensor mirrored = RandomFlip(e.input, {}, random);
+        const RandomCropOptions crop{.height = 28,
+                                     .width = 28,
+                                     .padding = 2,
+                                     .fill = -kMean / kDeviation};
+        return Example{RandomCrop(mirrored, crop, random), e.target};
+      },
+      seed);
 }
 
 }  // namespace trainyard

@@ -10,6 +10,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <string>
 
 #include "trainer/data/dataset.h"
@@ -29,6 +30,9 @@ struct FashionMnist {
 
 // The error names the folder or file and the problem.
 absl::StatusOr<FashionMnist> LoadFashionMnist(const std::string& folder);
+
+// The same images, mirrored and shifted at random in each epoch.
+DatasetPtr AugmentFashionMnist(DatasetPtr images, uint64_t seed);
 
 }  // namespace trainyard
 

@@ -34,7 +34,7 @@ cp -r small short
 gzip -dc "$all_data/t10k-labels-idx1-ubyte.gz" | head -c 5000 > short/t10k-labels-idx1-ubyte
 expect_error "corrupt/train-images-idx3-ubyte.gz: the gzip file is damaged" "$PROGRAM" --data=corrupt
 expect_error "cut/train-images-idx3-ubyte.gz: the gzip file is cut short" "$PROGRAM" --data=cut
-expect_error "short/t10k-labels-idx1-ubyte: holds 4992 bytes of data where its header (10000) asks for 10000" "$PROGRAM" --data=short
+expect_error "short/t10k-labels-idx1-ubyte: holds 4992 bytes of data, but its header (10000) needs 10000" "$PROGRAM" --data=short
 expect_error "/no/such/folder: there is no such folder" "$PROGRAM" --data=/no/such/folder
 expect_error "Illegal value 'five' specified for flag 'epochs'" "$PROGRAM" --epochs=five
 expect_error "per_device_batch_size is 0; it must be at least 1" "${short[@]}" --batch_size=0

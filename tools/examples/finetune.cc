@@ -17,8 +17,6 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "callbacks/weights/gradual_unfreezing.h"
 #include "finetuning/ema.h"
 #include "finetuning/freezer/model_freezer.h"
@@ -136,8 +134,6 @@ int Run() {
       trainer.Add(
           GradualUnfreezing(freezer, optimizer, Unfreezing(epochs, lr)));
     }
-    trainer.Add(ProgressBar());
-    trainer.Add(EpochTable());
     trainer.Add(
         On<UpdateEnd>([&](const UpdateEnd&, Control&) { ema.Update(); }));
     const RunResult result = trainer.Train({.data = train,

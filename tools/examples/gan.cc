@@ -22,7 +22,6 @@
 #include <utility>
 
 #include "backends/make_backend.h"
-#include "callbacks/printing/epoch_table.h"
 #include "tools/cli/parse_flags.h"
 #include "tools/examples/run_report.h"
 #include "trainer/data/tensor_dataset.h"
@@ -113,7 +112,6 @@ int Run() {
   const Optimizer& optimizer = task->generator_optimizer();
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::move(task), *backend);
-  trainer.Add(EpochTable());
   const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
   const RunReport report({.run_dir = run_dir});
   const RunResult result =

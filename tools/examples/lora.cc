@@ -15,8 +15,6 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "finetuning/lora/adapter_files.h"
 #include "finetuning/warm_start/export_model.h"
 #include "finetuning/warm_start/warm_start.h"
@@ -56,8 +54,6 @@ RunEnding Train(CharTransformer& model, const CharText& text, int64_t epochs) {
   AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
-  trainer.Add(ProgressBar());
-  trainer.Add(EpochTable());
   return trainer
       .Train({.data = MakeTensorDataset(Paragraphs{text.train}),
               .eval_data = MakeTensorDataset(Paragraphs{text.test}),

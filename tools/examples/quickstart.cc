@@ -2,8 +2,6 @@
 //
 //   tools/bazel run //tools/examples:quickstart
 #include "backends/make_backend.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "schedulers/cosine.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
@@ -28,8 +26,6 @@ int main(int argc, char** argv) {
     Trainer trainer(
         Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
         optimizer, *backend);
-    trainer.Add(ProgressBar());
-    trainer.Add(EpochTable());
     const RunResult result =
         trainer.Train({.data = data.train,
                        .eval_data = data.test,

@@ -14,9 +14,6 @@
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/filters.h"
-#include "callbacks/printing/epoch_table.h"
-#include "callbacks/printing/progress_bar.h"
 #include "finetuning/warm_start/export_model.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
@@ -76,9 +73,6 @@ int Run() {
                   {.lr = absl::GetFlag(FLAGS_lr)});
   Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
                   optimizer, *backend);
-  const Filter main_rank = MainRankOnly(backend->rank());
-  trainer.Add(ProgressBar(), {.filter = main_rank});
-  trainer.Add(EpochTable(), {.filter = main_rank});
   const RunResult result =
       trainer.Train({.data = data.train,
                      .eval_data = data.test,

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,6 +25,12 @@
 #include "backends/make_backend.h"
 #include "callbacks/hooks.h"
 #include "trainer/checkpoint/state_crc32c.h"
+#include "trainer/data/batch_source.h"
+#include "trainer/data/load_options.h"
+#include "trainer/data/loader_options.h"
+#include "trainer/data/sample_random.h"
+#include "trainer/data/streaming/item_stream.h"
+#include "trainer/data/streaming/stream_loader.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
 #include "trainer/main.h"
@@ -37,6 +44,8 @@ ABSL_FLAG(std::string, backend, "ddp", "Name of the backend, see MakeBackend.");
 ABSL_FLAG(int64_t, updates, 60, "Total number of updates.");
 ABSL_FLAG(int64_t, checkpoint_every, 1, "Updates between two saves.");
 ABSL_FLAG(double, timeout, 60, "Seconds to wait for another rank.");
+ABSL_FLAG(bool, stream, false,
+          "Reads the samples as a stream of unknown length, on a thread.");
 ABSL_FLAG(int64_t, throw_at, 0,
           "The last rank throws after this update. 0: no rank throws.");
 
@@ -55,6 +64,35 @@ torch::nn::Sequential MakeModel() {
                                torch::nn::Linear(64, 1));
 }
 
+class Rows final : public ItemStream<Example> {
+ public:
+  explicit Rows(const at::Tensor& input) : input_(input) {}
+  std::optional<Example> Next() override {
+    if (next_ == input_.size(0)) return std::nullopt;
+    const at::Tensor row = input_[next_++];
+    return Example{row, row.sum().unsqueeze(0)};
+  }
+
+ private:
+  at::Tensor input_;
+  int64_t next_ = 0;
+};
+
+// Shuffled anew in each epoch.
+std::unique_ptr<BatchSource> StreamOf(const at::Tensor& input,
+                                      const LoaderRequest& request) {
+  return std::make_unique<StreamLoader<Example>>(
+      [input, seed = request.seed](int64_t epoch) {
+        return std::make_unique<ShuffledStream<Example>>(
+            std::make_unique<Rows>(input), /*buffer=*/64,
+            EpochKey(seed, epoch));
+      },
+      LoaderOptions{.batch_size = request.batch_size,
+                    .rank = request.rank,
+                    .num_ranks = request.num_ranks,
+                    .num_workers = 1});
+}
+
 int Run() {
   const auto backend = MakeBackend(
       absl::GetFlag(FLAGS_backend),
@@ -65,7 +103,8 @@ int Run() {
   const DatasetPtr data = MakeTensorDataset(Example{input, input.sum(1, true)});
   torch::nn::Sequential model = MakeModel();
   AdamW optimizer(*model, {.lr = 0.01});
-  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
+  Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend,
+                  {.default_callbacks = false});
   const int64_t rank = backend->rank();
   trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
     if (rank == 0) Say(absl::StrFormat("saved %d", e.clock.updates()));
@@ -77,8 +116,15 @@ int Run() {
     }
   }));
   const int64_t updates = absl::GetFlag(FLAGS_updates);
+  MakeSource source;
+  if (absl::GetFlag(FLAGS_stream)) {
+    source = [&](const LoaderRequest& request) {
+      return StreamOf(input, request);
+    };
+  }
   const RunResult result = trainer.Train(
       {.data = data,
+       .source = source,
        .num_epochs = updates,
        .max_updates = updates,
        .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir),

@@ -80,7 +80,7 @@ GroupEnd HostRanks::Run() {
     WaitForEvents();
     CheckTimes();
   }
-  // What the ranks left running ends with them; after it the pipes are closed.
+  // Processes that the ranks left running end now, which closes the pipes.
   if (!KillDescendants(kKillWait)) {
     Announce("a process does not end even when killed");
   }
@@ -162,7 +162,7 @@ void HostRanks::Reap() {
       ended.emplace_back(&*rank, status);
     }
   }
-  // Of several that ended at one moment, a killed one is the cause: the others
+  // If several ended at the same time, a killed rank is the cause: the others
   // only lost their peer.
   std::stable_partition(ended.begin(), ended.end(), [](const auto& one) {
     return WIFSIGNALED(one.second);
@@ -256,7 +256,7 @@ void HostRanks::Drain(Rank& rank) {
     const int fd = stream == RankOutput::kOutput ? rank.process->output_fd()
                                                  : rank.process->error_fd();
     ssize_t size = 0;
-    // Of a rank that prints without a pause, only so much: others wait.
+    // Read only so much of a rank that prints without a pause: others wait.
     for (int i = 0; i < kMostReads || rank.ended; ++i) {
       size = read(fd, buffer, sizeof(buffer));
       if (size <= 0) break;

@@ -52,7 +52,7 @@ std::string NewFolder() {
   return path;
 }
 
-// False if the wait was cut short: somebody wants the end.
+// Returns false if a signal or the end of the guard cut the wait short.
 bool Pause(LaunchOptions::Seconds time, int signal_fd, int alive) {
   const auto end = std::chrono::steady_clock::now() + time;
   for (;;) {
@@ -80,7 +80,7 @@ LaunchOptions::Seconds BackOff(const LaunchOptions& options, int restart) {
 }
 
 int RunLauncher(LaunchOptions options, const std::string& program, int alive) {
-  // A launcher that is itself a rank of another must not hand its socket on.
+  // A launcher that is itself a rank of another must not pass its socket on.
   unsetenv("TRAINYARD_STORE_FD");
   signal(SIGPIPE, SIG_IGN);
   const SignalFd signals;

@@ -12,8 +12,6 @@ _EXAMPLE = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"//[^\n]*")
 _HEADER_LINE = re.compile(r"//(   +\S.*)")
 _STATEMENT = re.compile(r".*?(?:[;{}](?=\s*$)|\Z)", re.MULTILINE | re.DOTALL)
-# Headers whose example is in no source file yet. The list may only become shorter.
-_WAITING = "tools/lint/waiting_examples.txt"
 
 
 def _squeezed(text: str) -> str:
@@ -52,23 +50,14 @@ def _stands_in(statements: list[str], source: str) -> bool:
 
 
 def _check_headers(root: pathlib.Path, names: list[str]) -> list[str]:
-    lines = (root / _WAITING).read_text().splitlines() if _WAITING in names else []
-    waiting = {line for line in lines if line and not line.startswith("#")}
     sources = [_squeezed(_COMMENT.sub("", (root / name).read_text())) for name in names if name.endswith(".cc")]
     errors = []
     for name in names:
         if not name.endswith(".h"):
             continue
-        missing = [
-            line
-            for line, example in header_examples((root / name).read_text())
-            if not any(_stands_in(_statements(example), source) for source in sources)
-        ]
-        if name in waiting and not missing:
-            errors.append(f"{_WAITING}: the example of {name} stands in a source now; remove it from the list")
-        elif name not in waiting:
-            errors += [f"{name}:{line}: no .cc file has this example; put it into a test or a program" for line in missing]
-    errors += [f"{_WAITING}: there is no {name}" for name in sorted(waiting - set(names))]
+        for line, example in header_examples((root / name).read_text()):
+            if not any(_stands_in(_statements(example), source) for source in sources):
+                errors.append(f"{name}:{line}: no .cc file has this example; put it into a test or a program")
     return errors
 
 

@@ -27,7 +27,11 @@ INTERFACES = [
 
 # (target, concrete target of another folder): where one wraps the other.
 WRAPPERS = [
+    ("//callbacks/predictions:epoch_outputs", "//backends:output_collector"),
     ("//callbacks/setup:convert_sync_batch_norm", "//backends:sync_batch_norm"),
+    ("//trainer:default_callbacks", "//callbacks/printing:epoch_table"),
+    ("//trainer:default_callbacks", "//callbacks/printing:progress_bar"),
+    ("//trainer:default_callbacks", "//callbacks/stopping:terminate_on_nan"),
     ("//callbacks/recording:track", "//tracking:run_info"),
     ("//callbacks/recording:track", "//tracking/sinks:csv"),
     ("//callbacks/recording:track", "//tracking/sinks:jsonl"),

@@ -131,15 +131,6 @@ class ExamplesTest(LintTest):
         self.write("tools/x_test.cc", "Go(\n    1);\nEXPECT_TRUE(gone);\nif (gone) {\n  Stop();\n}\n")
         self.assert_clean("examples")
 
-    def test_a_waiting_example_must_wait_and_exist(self):
-        self.write("tools/x.h", self.HEADER)
-        self.write("tools/lint/waiting_examples.txt", "# Why.\ntools/x.h\n")
-        self.assert_clean("examples")
-        self.write("tools/x_test.cc", "Go(1);\nif (gone) {\n}\n")
-        self.write("tools/lint/waiting_examples.txt", "tools/x.h\ntools/y.h\n")
-        page = "tools/lint/waiting_examples.txt"
-        self.assert_fails("examples", f"{page}: the example of tools/x.h stands in a source now; remove it from the list", f"{page}: there is no tools/y.h")
-
     def test_white_space_and_other_languages_do_not_matter(self):
         self.write("README.md", "```cpp\nint Ok() {\n  return 1;\n}\n```\n\n```python\nnot_cpp()\n```\n")
         self.assert_clean("examples")

@@ -44,7 +44,7 @@ TEST(PngTest, TheDecoderOfDatasetsReadsIt) {
   EXPECT_EQ(read->pixels, written.pixels);
 }
 
-TEST(PngTest, HoldsThePixelsAndRightChecksums) {
+TEST(PngTest, HasThePixelsAndValidChecksums) {
   const std::string png =
       ToPng({.width = 2, .height = 2, .channels = 1, .pixels = {1, 2, 3, 4}});
   EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
@@ -79,7 +79,7 @@ TEST(PngTest, PixelsWithOpacityAreKept) {
   EXPECT_EQ(read->pixels, (std::vector<uint8_t>{9, 8, 7, 0, 0, 0}));
 }
 
-TEST(PngTest, RefusesWhatIsNoImage) {
+TEST(PngTest, InvalidImagesAreErrors) {
   EXPECT_THAT(ErrorOf([] {
                 ToPng({.name = "cat", .width = 2, .height = 2, .pixels = {1}});
               }),

@@ -94,7 +94,7 @@ TEST_F(TrackerTest, WritesNumbersAndNamesOfAllKinds) {
             "c\",0.30000000000000004\n1,1.500,x,nan\n1,1.500,y,-inf\n");
 }
 
-TEST_F(TrackerTest, AResumedRunIsAsOneThatNeverStopped) {
+TEST_F(TrackerTest, ResumedRunEqualsAnUninterruptedOne) {
   const std::vector<std::string> files = {
       "metrics.jsonl", "metrics.csv",
       std::string("tensorboard/") + kEventFileName};
@@ -129,7 +129,7 @@ TEST_F(TrackerTest, AResumedRunIsAsOneThatNeverStopped) {
   for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(Read(files[i]), whole[i]);
 }
 
-TEST_F(TrackerTest, ANewRunMovesAnOldOnesFilesAside) {
+TEST_F(TrackerTest, NewRunRenamesExistingFiles) {
   for (const double value : {1, 2}) {
     auto tracker = Make();
     tracker->Add(1, tracking::Row{{"loss", value}});
@@ -147,7 +147,7 @@ TEST_F(TrackerTest, SavingBeforeTheFirstRecordTouchesNoFile) {
   EXPECT_EQ(Read("metrics.jsonl"), "of another process");
 }
 
-TEST_F(TrackerTest, AFileShorterThanTheCheckpointSaysIsAnError) {
+TEST_F(TrackerTest, FileShorterThanItsPositionIsAnError) {
   auto tracker = Make();
   tracker->Start({{"jsonl", 100}});
   tracker->Add(1, tracking::Row{{"loss", 1}});
@@ -159,7 +159,7 @@ TEST_F(TrackerTest, AFileShorterThanTheCheckpointSaysIsAnError) {
   EXPECT_THAT(Read("metrics.csv"), HasSubstr("1,1.500,loss,1\n"));
 }
 
-TEST_F(TrackerTest, AFullDiskEndsTheSinkAndNotTheRun) {
+TEST_F(TrackerTest, FullDiskStopsTheSinkAndNotTheRun) {
   auto tracker = Make();
   tracker->Add(1, tracking::Row{{"loss", 0.5}});
   tracker->Flush();
@@ -210,7 +210,7 @@ TEST(TrackerQueueTest, DestructionWritesWhatWaits) {
   EXPECT_THAT(steps, ElementsAre(1, 2));
 }
 
-TEST(TrackerQueueTest, ASinkThatFailedIsLeftAlone) {
+TEST(TrackerQueueTest, FailedSinkGetsNoMoreRecords) {
   std::vector<int64_t> steps;
   auto sink = std::make_unique<Kept>(steps);
   sink->fail_at = 2;

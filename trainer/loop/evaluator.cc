@@ -66,9 +66,9 @@ Metrics FromMainRank(const Metrics& metrics, Backend& backend) {
 
 }  // namespace
 
-LoaderRequest Evaluator::Request(const DatasetPtr& data,
-                                 int64_t batch_size) const {
-  LoaderRequest request{.data = data, .batch_size = batch_size};
+LoaderRequest Evaluator::Request(const DatasetPtr& data, int64_t batch_size,
+                                 const LoadOptions& load) const {
+  LoaderRequest request{.data = data, .batch_size = batch_size, .load = load};
   if (!parts_.task.evaluates_dataset()) {
     request.rank = parts_.backend.rank();
     request.num_ranks = parts_.backend.num_processes();
@@ -76,13 +76,19 @@ LoaderRequest Evaluator::Request(const DatasetPtr& data,
   return request;
 }
 
-void Evaluator::Add(std::string name, Loader loader) {
-  sets_.push_back({std::move(name), std::move(loader)});
+void Evaluator::Add(std::string name, std::unique_ptr<BatchSource> source) {
+  TORCH_CHECK_VALUE(source != nullptr, "the source of evaluation set \"", name,
+                    "\" is null");
+  sets_.push_back({std::move(name), std::move(source)});
 }
 
-int64_t Evaluator::num_batches() const {
+std::optional<int64_t> Evaluator::num_batches() const {
   int64_t batches = 0;
-  for (const Set& set : sets_) batches += *set.loader.batches_per_epoch();
+  for (const Set& set : sets_) {
+    const std::optional<int64_t> more = set.source->batches_per_epoch();
+    if (!more) return std::nullopt;
+    batches += *more;
+  }
   return batches;
 }
 
@@ -113,7 +119,7 @@ const Metrics& Evaluator::Evaluate(const RunClock& clock) {
 void Evaluator::EvaluateSets(const std::string& prefix, const RunClock& clock) {
   for (Set& set : sets_) {
     const std::string name = prefix + set.name;
-    const Metrics metrics = EvaluateSet(name, set.loader, clock);
+    const Metrics metrics = EvaluateSet(name, *set.source, clock);
     if (parts_.history != nullptr) {
       for (const auto& [metric, value] : metrics) {
         parts_.history->Update(metric, value);
@@ -124,15 +130,18 @@ void Evaluator::EvaluateSets(const std::string& prefix, const RunClock& clock) {
   }
 }
 
-Metrics Evaluator::EvaluateSet(const std::string& name, Loader& loader,
+Metrics Evaluator::EvaluateSet(const std::string& name, BatchSource& source,
                                const RunClock& clock) {
   const at::NoGradGuard no_gradients;
-  int64_t batches = *loader.batches_per_epoch();
-  if (options_.max_batches) batches = std::min(batches, *options_.max_batches);
+  std::optional<int64_t> batches = source.batches_per_epoch();
+  if (options_.max_batches) {
+    batches = std::min(batches.value_or(*options_.max_batches),
+                       *options_.max_batches);
+  }
   parts_.callbacks.Fire(EvalStart{clock, name, batches, parts_.backend});
   const Metrics measured = parts_.task.evaluates_dataset()
-                               ? EvaluateDataset(loader, clock)
-                               : EvaluateByBatch(loader, batches, clock);
+                               ? EvaluateDataset(source, clock)
+                               : EvaluateByBatch(source, batches, clock);
   Metrics metrics;
   for (const auto& [metric, value] : measured) {
     metrics[name + "_" + metric] = value;
@@ -140,14 +149,15 @@ Metrics Evaluator::EvaluateSet(const std::string& name, Loader& loader,
   return metrics;
 }
 
-Metrics Evaluator::EvaluateByBatch(Loader& loader, int64_t batches,
+Metrics Evaluator::EvaluateByBatch(BatchSource& source,
+                                   std::optional<int64_t> batches,
                                    const RunClock& clock) {
   EvalContext context(clock, parts_.callbacks.control());
   EvalMetrics metrics(parts_.task.EvalReducers());
-  loader.StartEpoch(0);
-  for (int64_t batch_idx = 0; batch_idx < batches; ++batch_idx) {
-    const std::optional<AnyBatch> next = loader.Next();
-    if (next->size() == 0) break;  // nothing left for this rank
+  source.StartEpoch(0);
+  for (int64_t batch_idx = 0; !batches || batch_idx < *batches; ++batch_idx) {
+    const std::optional<AnyBatch> next = source.Next();
+    if (!next || next->size() == 0) break;  // nothing left for this rank
     const AnyBatch batch = next->WithoutPadding().To(parts_.backend.device());
     parts_.callbacks.Fire(EvalStepStart{clock, batch, batch_idx});
     StepOutput output;
@@ -160,13 +170,13 @@ Metrics Evaluator::EvaluateByBatch(Loader& loader, int64_t batches,
   return metrics.Read(parts_.backend);
 }
 
-Metrics Evaluator::EvaluateDataset(Loader& loader, const RunClock& clock) {
+Metrics Evaluator::EvaluateDataset(BatchSource& source, const RunClock& clock) {
   Metrics metrics;
   const auto evaluate = [&] {
     EvalContext context(clock, parts_.callbacks.control());
-    loader.StartEpoch(0);
+    source.StartEpoch(0);
     parts_.backend.Forward(
-        [&] { metrics = parts_.task.EvaluateDataset(loader, context); });
+        [&] { metrics = parts_.task.EvaluateDataset(source, context); });
   };
   WhileOthersWait(parts_.backend.collectives(), parts_.backend.rank() == 0,
                   evaluate);

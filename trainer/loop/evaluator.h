@@ -16,6 +16,7 @@
 #define TRAINYARD_TRAINER_LOOP_EVALUATOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@
 #include "backends/backend.h"
 #include "callbacks/callback_handler.h"
 #include "tracking/run_history.h"
-#include "trainer/data/loader.h"
+#include "trainer/data/batch_source.h"
+#include "trainer/data/load_options.h"
 #include "trainer/events.h"
 #include "trainer/run_clock.h"
 #include "trainer/task.h"
@@ -52,13 +54,14 @@ class Evaluator {
 
   // What the loader of an evaluation set is made for: this rank's share of the
   // data or, for a task that evaluates a whole dataset, all of it.
-  LoaderRequest Request(const DatasetPtr& data, int64_t batch_size) const;
+  LoaderRequest Request(const DatasetPtr& data, int64_t batch_size,
+                        const LoadOptions& load = {}) const;
 
-  void Add(std::string name, Loader loader);
+  void Add(std::string name, std::unique_ptr<BatchSource> source);
 
   bool empty() const { return sets_.empty(); }
-  // Of all sets together.
-  int64_t num_batches() const;
+  // Of all sets together. Unset: the length of one is unknown.
+  std::optional<int64_t> num_batches() const;
 
   // Evaluates all sets and returns their metrics. Throws c10::ValueError if two
   // callbacks have OtherWeights with the same prefix. Collective: all ranks
@@ -75,15 +78,15 @@ class Evaluator {
  private:
   struct Set {
     std::string name;
-    Loader loader;
+    std::unique_ptr<BatchSource> source;
   };
 
   void EvaluateSets(const std::string& prefix, const RunClock& clock);
-  Metrics EvaluateSet(const std::string& name, Loader& loader,
+  Metrics EvaluateSet(const std::string& name, BatchSource& source,
                       const RunClock& clock);
-  Metrics EvaluateByBatch(Loader& loader, int64_t batches,
+  Metrics EvaluateByBatch(BatchSource& source, std::optional<int64_t> batches,
                           const RunClock& clock);
-  Metrics EvaluateDataset(Loader& loader, const RunClock& clock);
+  Metrics EvaluateDataset(BatchSource& source, const RunClock& clock);
 
   Parts parts_;
   Options options_;

@@ -87,7 +87,7 @@ TEST(DatasetEvaluationTest, KeepsNoGradients) {
   class Whole final : public DatasetTaskOf<Example> {
    public:
     StepOutput TrainStep(const Example&, StepContext&) override { return {}; }
-    Metrics EvaluateDataset(Loader&, StepContext&) override {
+    Metrics EvaluateDataset(BatchSource&, StepContext&) override {
       return {{"gradients", at::GradMode::is_enabled() ? 1 : 0}};
     }
   };

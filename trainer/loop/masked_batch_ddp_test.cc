@@ -38,7 +38,8 @@ class MaskedTask final : public TaskOf<Example> {
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
     return TrainStep(batch, step);
   }
-  Loader TrainLoader(const LoaderRequest& request) override {
+  std::unique_ptr<BatchSource> TrainLoader(
+      const LoaderRequest& request) override {
     return EvalLoader(request);
   }
   at::Tensor weight() const { return line_["weight"].detach(); }
@@ -64,7 +65,7 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
       MakeTensorDataset(Example{x, y.masked_fill(masked.unsqueeze(1), -1)});
   auto task = std::make_unique<MaskedTask>();
   const MaskedTask& kept = *task;
-  Trainer trainer(std::move(task), backend);
+  Trainer trainer(std::move(task), backend, {.default_callbacks = false});
   const RunResult result =
       trainer.Train({.data = data,
                      .eval_data = data,

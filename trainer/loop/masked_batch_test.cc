@@ -104,7 +104,8 @@ TEST(MaskedBatchTest, IsNotInTheMeans) {
       Example{at::cat({counted.input, at::rand({2, 3})}),
               at::cat({counted.target, at::full({2, 1}, -1.0)})});
   const auto backend = MakeBackend("sp");
-  Trainer trainer(std::make_unique<MaskedTask>(), *backend);
+  Trainer trainer(std::make_unique<MaskedTask>(), *backend,
+                  {.default_callbacks = false});
   const double loss =
       trainer.Evaluate(MakeTensorDataset(counted), 2).at("evaluation_loss");
   EXPECT_EQ(trainer.Evaluate(data, 2).at("evaluation_loss"), loss);

@@ -67,7 +67,7 @@ Outcome Train(std::set<int64_t> bad, TrainOptions options = {},
               bool terminate_on_nan = false) {
   auto task = std::make_unique<LineTask>(std::move(bad));
   const LineTask& line = *task;
-  Trainer trainer(std::move(task), Ddp());
+  Trainer trainer(std::move(task), Ddp(), {.default_callbacks = false});
   if (terminate_on_nan) trainer.Add(TerminateOnNaN());
   options.data = LinePoints(int64_t{20} * TestWorldSize());
   if (options.num_epochs == 0) options.num_epochs = 2;

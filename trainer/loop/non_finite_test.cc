@@ -107,7 +107,7 @@ class NonFiniteTest : public ::testing::Test {
     const auto backend = MakeBackend(backend_name, backend_options);
     auto task = std::make_unique<LineTask>(std::move(change));
     LineTask& line = *task;
-    Trainer trainer(std::move(task), *backend);
+    Trainer trainer(std::move(task), *backend, {.default_callbacks = false});
     if (terminate_on_nan) trainer.Add(TerminateOnNaN());
     trainer.Add(On<CheckpointLoaded>([&](const CheckpointLoaded& e, Control&) {
       line.set_batches(e.clock.epoch() * 5 + e.clock.epoch_batches());

@@ -48,12 +48,12 @@ const TrainOptions& Checked(const TrainOptions& options,
 TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
     : parts_(parts),
       options_(Checked(options, parts)),
-      loader_(MakeTrainLoader()),
+      reader_(MakeTrainSource(), parts.backend.collectives()),
       evaluator_({parts.task, parts.backend, parts.callbacks, &parts.history},
                  {.max_batches = LimitBatches(options.max_eval_batches)}),
       config_(
           (AddEvalSets(), MakeRunConfig(options, parts.backend,
-                                        {.train = *loader_.batches_per_epoch(),
+                                        {.train = reader_.batches_per_epoch(),
                                          .eval = evaluator_.num_batches()}))),
       clock_({.grad_accum_steps = config_.grad_accum_steps,
               .num_processes = config_.num_processes,
@@ -65,7 +65,8 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       checkpoint_(options.checkpoint.every),
       report_(options.report),
       needs_seconds_(evaluation_.needs_seconds() ||
-                     checkpoint_.needs_seconds() || report_.needs_seconds()) {
+                     checkpoint_.needs_seconds() || report_.needs_seconds()),
+      epoch_limit_(LimitBatches(options.max_batches_per_epoch)) {
   evaluator_.CheckPrefixes();
   if (options_.handle_signals) cancellation_.emplace();
   if (options_.checkpoint.enabled()) {
@@ -82,23 +83,6 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
   RegisterState();
   if (options_.reset_history) parts_.history.Reset();
   parts_.control.Reset();
-}
-
-Loader TrainingRun::MakeTrainLoader() const {
-  return parts_.task.TrainLoader({.data = options_.data,
-                                  .batch_size = MicroBatchOf(options_).size,
-                                  .seed = options_.seed,
-                                  .rank = parts_.backend.rank(),
-                                  .num_ranks = parts_.backend.num_processes()});
-}
-
-void TrainingRun::AddEvalSets() {
-  const auto add = [this](const std::string& name, const DatasetPtr& data) {
-    evaluator_.Add(name, parts_.task.EvalLoader(evaluator_.Request(
-                             data, EvalBatchSizeOf(options_))));
-  };
-  if (options_.eval_data != nullptr) add("eval", options_.eval_data);
-  for (const EvalSet& set : options_.eval_sets) add(set.name, set.data);
 }
 
 StepRunner TrainingRun::MakeStepRunner() {
@@ -122,15 +106,22 @@ Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
 }
 
 void TrainingRun::AddSchedules(int64_t total_updates) {
-  const int64_t per_epoch = config_.updates_per_epoch;
+  // 0: the length of an epoch is unknown.
+  const int64_t per_epoch = config_.updates_per_epoch.value_or(0);
   const RunLength length{
-      .num_epochs = (total_updates + per_epoch - 1) / per_epoch,
+      .num_epochs =
+          per_epoch == 0 ? 0 : (total_updates + per_epoch - 1) / per_epoch,
       .updates_per_epoch = per_epoch,
       .total_updates = total_updates,
-      .batches_per_epoch = config_.batches_per_epoch,
-      .eval_batches = config_.eval_batches};
+      .batches_per_epoch = config_.batches_per_epoch.value_or(0),
+      .eval_batches = config_.eval_batches.value_or(0)};
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
   for (const FieldSchedule& item : options_.schedules) {
+    TORCH_CHECK_VALUE(per_epoch > 0 || (item.step_on != StepOn::kBatch &&
+                                        item.step_on != StepOn::kEpoch),
+                      "Train: the schedule of \"", item.field,
+                      "\" steps by batches or epochs, but the length of the "
+                      "training data is unknown; set step_on to kUpdate");
     schedules_.Add(item, FindOptimizer(item.optimizer), length);
   }
   TORCH_CHECK_VALUE(!schedules_.has_metric_schedules() ||
@@ -164,31 +155,43 @@ RunResult TrainingRun::Run() {
 
 void TrainingRun::RunEpochs() {
   RestoreLatest();
-  const bool finished = clock_.epoch() >= config_.num_epochs;
+  const bool finished = Finished();
   if (finished) {
     message_ = "the checkpoint is from a finished run; nothing left to train";
   }
   parts_.callbacks.Fire(RunStart{config_, clock_, resumed_, parts_.backend});
+  if (options_.evaluate_at_start && !resumed_ && !evaluator_.empty()) {
+    Evaluate();
+  }
   // The checkpoint may have been saved between two due actions. After the last
   // batch of an epoch, before its end, nothing is due.
-  const bool between_steps =
-      clock_.epoch_batches() == 0 || EpochBatchesLeft() > 0;
+  const bool between_steps = clock_.epoch_batches() == 0 ||
+                             (EpochBatchesLeft() > 0 && reader_.HasNext());
   if (resumed_ && !finished && between_steps && RunDueActions()) {
     return EndEarly();
   }
-  while (clock_.epoch() < config_.num_epochs) {
+  while (!Finished()) {
     if (!RunEpoch()) return EndEarly();
   }
   if (!options_.evaluate.never() && !evaluation_.DoneAt(clock_)) Evaluate();
   FinishRun(/*finished=*/true, /*save=*/true);
 }
 
+bool TrainingRun::Finished() const {
+  if (config_.num_epochs && clock_.epoch() >= *config_.num_epochs) return true;
+  // The number of epochs is not known in advance; the last one was counted.
+  return !config_.batches_per_epoch && clock_.epoch_batches() == 0 &&
+         clock_.updates() >= config_.max_updates;
+}
+
 int64_t TrainingRun::EpochBatchesLeft() const {
   const int64_t done = clock_.epoch_batches();
   const int64_t accum = clock_.grad_accum_steps();
   const int64_t updates_left = config_.max_updates - clock_.updates();
-  return std::min({*loader_.batches_left(), config_.batches_per_epoch - done,
-                   updates_left * accum - done % accum});
+  int64_t left = updates_left * accum - done % accum;
+  if (const auto known = reader_.batches_left()) left = std::min(left, *known);
+  if (epoch_limit_) left = std::min(left, *epoch_limit_ - done);
+  return left;
 }
 
 bool TrainingRun::RunEpoch() {
@@ -196,17 +199,23 @@ bool TrainingRun::RunEpoch() {
   const int64_t done = clock_.epoch_batches();
   if (done == 0) {
     epoch_means_.Reset();
-    loader_.StartEpoch(clock_.epoch());
+    reader_.StartEpoch(clock_.epoch());
     clock_.StartEpoch();
   }
   const int64_t batches = EpochBatchesLeft();
+  bool more = batches > 0 && reader_.HasNext();
+  TORCH_CHECK_VALUE(more || batches == 0 || done > 0, "Train: epoch ",
+                    clock_.epoch() + 1,
+                    " has no batches: the source of batches is empty");
   parts_.task.SetTraining(true);
-  parts_.callbacks.Fire(EpochStart{config_, clock_, done + batches});
+  std::optional<int64_t> announced;
+  if (reader_.batches_left()) announced = done + batches;
+  parts_.callbacks.Fire(EpochStart{config_, clock_, announced});
   bool ended = ShouldEnd();
-  for (int64_t left = batches; left > 0 && !ended; --left) {
-    RunStep(left);
+  for (int64_t left = batches; more && !ended; --left) {
+    more = !RunStep(left);
     // After the last batch, the epoch is counted before anything is due.
-    ended = left > 1 ? RunDueActions() : ShouldEnd();
+    ended = more ? RunDueActions() : ShouldEnd();
   }
   if (ended) return false;
   RecordEpochMeans();
@@ -218,20 +227,22 @@ bool TrainingRun::RunEpoch() {
   parts_.history.IncrementEpoch();
   clock_.EndEpoch();
   // The end of the run has an order of its own, and no stop is needed there.
-  return clock_.epoch() == config_.num_epochs || !RunDueActions();
+  return Finished() || !RunDueActions();
 }
 
-void TrainingRun::RunStep(int64_t batches_left) {
+bool TrainingRun::RunStep(int64_t batches_left) {
   if (checkpoints_ && clock_.grad_accum_steps() > 1 && clock_.StartsWindow()) {
     state_.MarkWindowStart();
   }
-  const int64_t position = loader_.position();
-  const AnyBatch batch = loader_.Next()->To(parts_.backend.device());
+  const int64_t position = reader_.position();
+  const AnyBatch batch = reader_.Next().To(parts_.backend.device());
+  const bool last = batches_left == 1 || !reader_.HasNext();
   const StepOutput output =
-      steps_.Run(batch, batches_left, loader_.position() - position);
+      steps_.Run(batch, last ? 1 : batches_left, reader_.position() - position);
   AddMeans(output);
   if (steps_.update_dropped()) HandleDroppedUpdate();
   if (needs_seconds_) AgreeOnSeconds();
+  return last;
 }
 
 void TrainingRun::AgreeOnSeconds() {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,7 +24,8 @@
 #include "tracking/run_history.h"
 #include "trainer/checkpoint/parts/rng_state.h"
 #include "trainer/control.h"
-#include "trainer/data/loader.h"
+#include "trainer/data/batch_source.h"
+#include "trainer/loop/batch_reader.h"
 #include "trainer/loop/cancellation.h"
 #include "trainer/loop/evaluator.h"
 #include "trainer/loop/milestone.h"
@@ -62,17 +64,22 @@ class TrainingRun {
 
  private:
   Optimizer& FindOptimizer(const std::string& name) const;
-  Loader MakeTrainLoader() const;
+  std::unique_ptr<BatchSource> MakeTrainSource() const;
   void AddEvalSets();
   StepRunner MakeStepRunner();
   void AddSchedules(int64_t total_updates);
   void RegisterState();
 
   void RunEpochs();
+  // Whether all epochs or all updates are done.
+  bool Finished() const;
+  // The most batches that this epoch can still have: fewer if the data has an
+  // unknown length.
   int64_t EpochBatchesLeft() const;
   // Returns whether the epoch was completed.
   bool RunEpoch();
-  void RunStep(int64_t batches_left);
+  // Returns whether this was the epoch's last batch, of at most `batches_left`.
+  bool RunStep(int64_t batches_left);
   void AgreeOnSeconds();
   void AddMeans(const StepOutput& output);
   void RecordEpochMeans();
@@ -105,7 +112,7 @@ class TrainingRun {
 
   Parts parts_;
   const TrainOptions& options_;
-  Loader loader_;
+  BatchReader reader_;
   Evaluator evaluator_;
   const RunConfig config_;
   RunClock clock_;
@@ -121,6 +128,8 @@ class TrainingRun {
   Milestone checkpoint_;
   Milestone report_;
   const bool needs_seconds_;
+  // Of TrainOptions::max_batches_per_epoch and the environment.
+  const std::optional<int64_t> epoch_limit_;
   // Whether a callback on any rank hears reports.
   bool reports_heard_ = false;
   MetricMeans epoch_means_;

@@ -45,7 +45,7 @@ void TrainingRun::RegisterState() {
   state_.AddMoving("milestone evaluation", evaluation_);
   state_.AddMoving("milestone checkpoint", checkpoint_);
   state_.AddMoving("milestone report", report_);
-  state_.AddMoving("loader", loader_);
+  state_.AddMoving("loader", reader_);
   state_.Add("schedules", schedules_);
   // Another backend remembers other things, and keeps its initial state.
   state_.Add("backend " + parts_.backend.name(), parts_.backend,
@@ -116,9 +116,12 @@ void TrainingRun::LoadCheckpoint(Checkpoint& checkpoint) {
   evaluator_.set_latest(checkpoint.metrics);
   if (clock_.epoch_batches() > 0 && clock_.resized()) {
     // Batches are larger or smaller than before: count them by whole windows.
+    const int64_t accum = clock_.grad_accum_steps();
+    const std::optional<int64_t> all = reader_.batches_per_epoch();
     const int64_t batches =
-        *loader_.batches_per_epoch() - *loader_.batches_left();
-    clock_.SetEpochBatches(batches - batches % clock_.grad_accum_steps());
+        all ? *all - *reader_.batches_left()
+            : reader_.position() * accum / config_.total_batch_size;
+    clock_.SetEpochBatches(batches - batches % accum);
   }
   for (const std::string& change : Differences(config_, checkpoint.config)) {
     LOG(WARNING) << "resumed with another configuration: " << change;

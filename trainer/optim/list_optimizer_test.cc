@@ -127,9 +127,9 @@ TEST(ListOptimizerTest, StateIsNamedAndLeavesOutUndefinedTensors) {
 TEST(ListOptimizerTest, RejectsAStateThatDoesNotFitAndKeepsItsOwn) {
   AdamW optimizer({at::ones({2}).requires_grad_()});
   EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
-                optimizer.LoadState({{"0/exp_avg", at::ones({2})},
-                                     {"0/step", at::ones({1, 1})},
-                                     {"1/exp_avg", at::ones({2})}});
+                optimizer.LoadTensors({{"0/exp_avg", at::ones({2})},
+                                       {"0/step", at::ones({1, 1})},
+                                       {"1/exp_avg", at::ones({2})}});
               }),
               HasSubstr("AdamW: the saved tensors do not fit:\n"
                         "1 missing:\n  \"0/exp_avg_sq\"\n"

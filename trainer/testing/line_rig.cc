@@ -24,7 +24,8 @@ struct LineRig::Parts {
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
         own(backend == nullptr ? MakeSingleProcessBackend(at::kCPU) : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
-                backend == nullptr ? *own : *backend) {}
+                backend == nullptr ? *own : *backend,
+                {.default_callbacks = false}) {}
 
   TestLinear model;
   AdamW optimizer;

@@ -1,5 +1,5 @@
-// A trainer over the smallest problem there is, for tests: a Linear(3, 1) that
-// learns a line.
+// LineRig is a trainer of a very small problem, for tests: a Linear(3, 1) that
+// learns a line. It has no default callbacks: it prints nothing.
 //
 //   LineRig rig;
 //   rig.trainer().Train({.data = LinePoints(10), .num_epochs = 1});
