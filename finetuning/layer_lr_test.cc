@@ -1,12 +1,15 @@
 #include "finetuning/layer_lr.h"
 
 #include <ATen/ops/ones.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
+#include "trainer/model/model.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/modules.h"
 
@@ -65,6 +68,21 @@ TEST(LayerLrTest, LowerLayersLearnMoreSlowly) {
   EXPECT_EQ(fields.at("blocks.0.weight").lr, 2);
   EXPECT_EQ(fields.at("embedding.weight").lr, 1);
   EXPECT_EQ(fields.at("token").lr, 1);
+}
+
+// A model that is known by the names of its parameters.
+TEST(LayerLrTest, TakesAnyModel) {
+  Transformer module;
+  const std::shared_ptr<Model> model = NnModel(module.ptr());
+  EXPECT_THAT(LayerNames(*model, {"blocks"}),
+              ElementsAre("embedding", "blocks.0", "blocks.1", "norm", "head"));
+  const auto fields =
+      ByName(LayerLr(*model, {.lr = 16, .decay = 0.5, .expand = {"blocks"}}));
+  ASSERT_EQ(fields.size(), 10);
+  EXPECT_EQ(fields.at("head.weight").lr, 16);
+  EXPECT_EQ(fields.at("blocks.0.weight").lr, 2);
+  EXPECT_EQ(fields.at("token").lr, 1);
+  EXPECT_THROW(LayerLr(*model, {.expand = {"head"}}), c10::ValueError);
 }
 
 TEST(LayerLrTest, BiasesNormsAndMatchesOfNoDecayHaveNoWeightDecay) {

@@ -44,7 +44,7 @@ class SlowTask final : public DatasetTaskOf<Example> {
   StepOutput TrainStep(const Example& batch, StepContext&) override {
     return {.loss = at::mse_loss(line_->forward(batch.input), batch.target)};
   }
-  Metrics EvaluateDataset(Loader&, StepContext&) override {
+  Metrics EvaluateDataset(BatchSource&, StepContext&) override {
     EXPECT_EQ(TestRank(), 0);
     evaluate_();
     return {{"answer", 42}};

@@ -104,7 +104,8 @@ TEST_F(TaskStateTest, ACallbackWithoutSavedStateIsWarnedOf) {
   Remembering callback;
   Train(2, nullptr, &callback);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("the checkpoint has no part \"callback Remembering\""));
+              HasSubstr("the checkpoint has no part \"callback "
+                        "Remembering\""));
   EXPECT_EQ(callback.loaded, 0);
   // From here on it is in the checkpoints.
   ::testing::internal::CaptureStderr();

@@ -81,8 +81,8 @@ TEST(TrainOptionsTest, TheFirstLimitThatIsReachedCounts) {
                                        .max_updates = max_updates,
                                        .max_batches_per_epoch = max_batches,
                                        .per_device_batch_size = 4});
-    return std::vector<int64_t>{config.num_epochs, config.max_updates,
-                                config.batches_per_epoch};
+    return std::vector<int64_t>{config.num_epochs.value(), config.max_updates,
+                                config.batches_per_epoch.value()};
   };
   EXPECT_THAT(limits(2, 0, std::nullopt), ElementsAre(2, 10, 5));
   EXPECT_THAT(limits(0, 7, std::nullopt), ElementsAre(2, 7, 5));

@@ -60,6 +60,7 @@ void EarlyStopping::LoadState(const State& state) {
 }
 
 void EarlyStopping::OnRunStart(const RunStart& e, Control& control) {
+  looked_at_ = e.clock.progress();
   if (e.resumed) {
     watch_.StartRun(taken_before_);
     return StopIfPatienceIsOut(control);
@@ -74,7 +75,7 @@ void EarlyStopping::OnRunStart(const RunStart& e, Control& control) {
 }
 
 void EarlyStopping::OnStepEnd(const StepEnd& e, Control& control) {
-  Advance(e.clock, /*epoch_ended=*/false, control);
+  Advance(e.clock, control);
 }
 
 void EarlyStopping::OnEvalEnd(const EvalEnd& e, Control& control) {
@@ -85,7 +86,7 @@ void EarlyStopping::OnEvalEnd(const EvalEnd& e, Control& control) {
 
 void EarlyStopping::OnEpochEnd(const EpochEnd& e, Control& control) {
   for (const double value : watch_.Take(e)) See(value, e.clock, control);
-  Advance(e.clock, /*epoch_ended=*/true, control);
+  Advance(e.clock, control);
 }
 
 void EarlyStopping::OnRunEnd(const RunEnd& e, Control&) { watch_.EndRun(e); }
@@ -96,12 +97,10 @@ void EarlyStopping::See(double value, const RunClock& clock, Control& control) {
   JudgeIfDue(control);
 }
 
-void EarlyStopping::Advance(const RunClock& clock, bool epoch_ended,
-                            Control& control) {
+void EarlyStopping::Advance(const RunClock& clock, Control& control) {
   if (!options_.check) return;
-  // Epochs advance only when one ends; all other units were checked before.
-  if (epoch_ended != (options_.check->unit() == TrainUnit::kEpochs)) return;
-  due_ = due_ || options_.check->Due(clock.previous(), clock.progress());
+  due_ = due_ || options_.check->Due(looked_at_, clock.progress());
+  looked_at_ = clock.progress();
   JudgeIfDue(control);
 }
 

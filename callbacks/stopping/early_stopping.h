@@ -76,7 +76,7 @@ class EarlyStopping final : public Callback, public Stateful {
   // A value was measured.
   void See(double value, const RunClock& clock, Control& control);
   // The clock advanced.
-  void Advance(const RunClock& clock, bool epoch_ended, Control& control);
+  void Advance(const RunClock& clock, Control& control);
   void JudgeIfDue(Control& control);
   void StopIfPatienceIsOut(Control& control) const;
 
@@ -88,6 +88,8 @@ class EarlyStopping final : public Callback, public Stateful {
 
   EarlyStoppingOptions options_;
   MetricWatch watch_;
+  // The progress at the last look at `check`.
+  Progress looked_at_;
   // How many values had been taken when the loaded state was saved.
   int64_t taken_before_ = 0;
   // The newest value that was not compared.

@@ -167,8 +167,7 @@ absl::Status LoadAdapters(const std::string& folder, Lora& lora) {
       LoadTensors(read->tensors, own, TensorTypes::kConvert);
   if (!loaded.ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("LoadAdapters: the adapters in ", folder,
-                     " do not fit this Lora: ", loaded.message()));
+        absl::StrCat("LoadAdapters: ", folder, ": ", loaded.message()));
   }
   return absl::OkStatus();
 }

@@ -137,8 +137,9 @@ TEST(AdapterFilesTest, NamesWhatDoesNotFitAndChangesNothing) {
   Net net;
   Lora lora(*net, {.targets = {"linear"}, .rank = 3, .alpha = 6});
   const at::Tensor b = lora.Parameters()[1].tensor;
-  EXPECT_THAT(LoadAdapters(kFolder, lora).ToString(),
-              HasSubstr("unexpected: base_model.model.conv.lora_A.weight"));
+  EXPECT_THAT(
+      LoadAdapters(kFolder, lora).ToString(),
+      HasSubstr("unexpected:\n  \"base_model.model.conv.lora_A.weight\""));
   EXPECT_FALSE(b.any().item<bool>());
   Net other;
   Lora wide(*other, {.targets = {"linear"}, .rank = 4, .alpha = 6});

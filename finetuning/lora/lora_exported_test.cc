@@ -125,12 +125,12 @@ TEST_F(LoraExportedTest, LearnsAndIsSavedAsPeftDoes) {
     }
     EXPECT_LT(last, first / 2);
     learnt = Evaluated();
-    SaveAdapters(lora, folder);
+    OrThrow(SaveAdapters(lora, folder));
   }
   EXPECT_FALSE(at::allclose(Evaluated(), learnt, 1e-2, 1e-2));
-  EXPECT_EQ(model_->Parameters().size(), 22);
-  Lora again(*model_, AdapterOptions(folder));
-  LoadAdapters(folder, again);
+  EXPECT_EQ(model_->Parameters().size(), 26);
+  Lora again(*model_, OrThrow(AdapterOptions(folder)));
+  OrThrow(LoadAdapters(folder, again));
   EXPECT_TRUE(at::allclose(Evaluated(), learnt, 1e-5, 1e-6));
 }
 

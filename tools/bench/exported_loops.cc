@@ -2,6 +2,7 @@
 // the fastest hand-written one over the same network in torch::nn, the trainer
 // with the interpreted graph, and the trainer with the compiled library. For
 // tools/bench/exported_loops.py.
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_fused_adamw.h>
@@ -19,6 +20,7 @@
 #include <cmath>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,6 @@ namespace trainyard {
 namespace {
 
 namespace nn = torch::nn;
-namespace F = torch::nn::functional;
 
 struct TinyMlp : nn::Module {
   TinyMlp() {

@@ -105,7 +105,8 @@ def compile_step(module, inputs, targets, loss, path, command, dynamic_batch=Fal
         loss, default_targets = LOSSES[loss]
         if targets is None:
             with torch.no_grad():
-                state = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+                # Batch norm writes to its buffers.
+                state = {**dict(module.named_parameters()), **{name: tensor.clone() for name, tensor in module.named_buffers()}}
                 outputs = torch.func.functional_call(module, state, *(((), inputs) if isinstance(inputs, dict) else (tuple(inputs),)))
             targets = [default_targets(first(outputs))]
     if targets is None:

@@ -19,6 +19,7 @@
 #include "tools/cli/parse_flags.h"
 #include "tools/examples/fashion_mnist_data.h"
 #include "tools/examples/run_report.h"
+#include "trainer/exported/compiled_task.h"
 #include "trainer/exported/exported_model.h"
 #include "trainer/losses.h"
 #include "trainer/main.h"
@@ -32,6 +33,10 @@ ABSL_FLAG(std::string, model,
           "The model file, as tools/convert/export_model.py writes it. The "
           "model takes images (N x 1 x 28 x 28, any N) and returns ten scores "
           "each.");
+ABSL_FLAG(std::string, compiled, "",
+          "The compiled step of the model, as export_model.py --compile writes "
+          "it. Batches of another size than it was compiled for are "
+          "interpreted. Empty: all are.");
 ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
           "Folder of Fashion-MNIST's four IDX files, gzipped or plain.");
 ABSL_FLAG(int64_t, epochs, 2, "Passes over the training images.");
@@ -69,9 +74,14 @@ int Run() {
   const FashionMnist data =
       OrThrow(LoadFashionMnist(absl::GetFlag(FLAGS_data)));
   at::manual_seed(absl::GetFlag(FLAGS_seed));
-  AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
-                  {.lr = absl::GetFlag(FLAGS_lr)});
-  Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
+  AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
+  const NamedMetrics metrics = {{"accuracy", Accuracy()}};
+  const std::string compiled = absl::GetFlag(FLAGS_compiled);
+  Trainer trainer(compiled.empty()
+                      ? Supervised(model, CrossEntropy(), metrics)
+                      : CompiledSupervised(
+                            model, OrThrow(LoadCompiledStep(compiled, model)),
+                            CrossEntropy(), metrics),
                   optimizer, *backend);
   const RunResult result =
       trainer.Train({.data = data.train,
@@ -100,6 +110,18 @@ int Run() {
 int main(int argc, char** argv) {
   trainyard::ParseFlags(
       argc, argv,
-      "trains a model that was exported from Python, on Fashion-MNIST");
+      "trains a model that was exported from Python, on Fashion-MNIST.\n\n"
+      "A model file is made once, in Python:\n\n"
+      "  python3 -m venv /tmp/export\n"
+      "  /tmp/export/bin/pip install torch==2.13.0 safetensors==0.8.0 numpy\n"
+      "  /tmp/export/bin/python tools/convert/export_model.py \\\n"
+      "      tools/examples/exported_net.py:make_net "
+      "--out=/tmp/net.safetensors "
+      "\\\n"
+      "      --compile=cross_entropy\n"
+      "  tools/bazel run //tools/examples:train_exported -- \\\n"
+      "      --model=/tmp/net.safetensors --compiled=/tmp/net.pt2\n\n"
+      "Without --compiled the step is interpreted, and --compile is not "
+      "needed");
   return trainyard::Main(trainyard::Run);
 }

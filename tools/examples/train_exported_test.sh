@@ -47,6 +47,7 @@ expect_error "/not/there.safetensors" --model=/not/there.safetensors
 expect_error "cut.safetensors" --model=cut.safetensors
 expect_error "is not a model of tools/convert/export_model.py" --model=tuned.safetensors
 expect_error "/no/such/folder: there is no such folder" --model="$MODEL" --data=/no/such/folder
+expect_error "is not a compiled step of" --model="$MODEL" --compiled=tuned.safetensors
 expect_error "AdamW: lr is -1" --model="$MODEL" --lr=-1
 expect_error "/no/such/folder" --model="$MODEL" --weights=/no/such/folder/a.safetensors
 echo "passed"

@@ -31,6 +31,13 @@ SOURCES = [
         "folder/retention", "folder/run_folder", "folder/step_names", "format/frame", "format/checked_read", "format/manifest",
         "format/shard_index", "format/states", "format/step_reader", "format/step_writer", "format/wire_count"]),
 ]
+# Parsers that need only these: they are built in a fraction of the time.
+FEW_SOURCES = {
+    "exported_graph": [
+        "trainer/exported/graph.cc", "trainer/exported/model_text.cc", "trainer/exported/step_text.cc", "trainer/io/json_reader.cc",
+        "trainer/io/json_string.cc", "trainer/io/utf8.cc", "trainer/checkpoint/safetensors/safetensors_dtype.cc",
+        "trainer/checkpoint/safetensors/safetensors_layout.cc"],
+}
 PROTOS = ["trainer/checkpoint/format/manifest.proto", "trainer/checkpoint/format/states.proto"]
 FLAGS = ["-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
          "-fno-sanitize-recover=all", "-fsanitize=fuzzer-no-link", "-fprofile-instr-generate", "-fcoverage-mapping"]
@@ -42,9 +49,12 @@ def run(*argv, **kwargs) -> subprocess.CompletedProcess:
 
 def build(work: pathlib.Path, clang: str, parsers: list[str]) -> None:
     work.mkdir(parents=True, exist_ok=True)
-    run("protoc", f"--proto_path={ROOT}", f"--cpp_out={work}", *(ROOT / proto for proto in PROTOS))
-    sources = [ROOT / source for source in SOURCES + ["trainer/checkpoint/fuzz/libfuzzer_main.cc"]]
-    sources += [work / proto.replace(".proto", ".pb.cc") for proto in PROTOS]
+    needs_all = not all(parser in FEW_SOURCES for parser in parsers)
+    needed = SOURCES if needs_all else sorted({source for parser in parsers for source in FEW_SOURCES[parser]})
+    sources = [ROOT / source for source in [*needed, "trainer/checkpoint/fuzz/libfuzzer_main.cc"]]
+    if needs_all:
+        run("protoc", f"--proto_path={ROOT}", f"--cpp_out={work}", *(ROOT / proto for proto in PROTOS))
+        sources += [work / proto.replace(".proto", ".pb.cc") for proto in PROTOS]
     flags = [*FLAGS, f"-I{ROOT}", f"-I{work}"]
     objects = []
     for source in sources + [CHECKPOINT / f"fuzz/{parser}_fuzz.cc" for parser in parsers]:

@@ -194,7 +194,7 @@ def mamba():
 def mixtral():
     config = transformers.MixtralConfig(
         hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, vocab_size=96,
-        num_local_experts=4, num_experts_per_tok=2, max_position_embeddings=64, use_cache=False)
+        num_local_experts=4, num_experts_per_tok=2, max_position_embeddings=64, use_cache=False, experts_implementation="batched_mm")
     return from_transformers("Mixtral (mixture of experts)", "MixtralForCausalLM", config, words(4, 12), words(3, 15), {"input_ids": [0, 1]})
 
 
@@ -215,7 +215,7 @@ class Recurrent(nn.Module):
 
 
 def recurrent():
-    return Architecture("LSTM and GRU", "own", Recurrent(), words(4, 10), words(3, 13), {"input_ids": [0, 1]})
+    return Architecture("LSTM and GRU", "own", Recurrent(), words(4, 10), words(3, 10))
 
 
 # ---- sets and graphs

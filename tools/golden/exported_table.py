@@ -2,7 +2,7 @@
 """Exports every architecture of architectures.py, trains it in C++ and in Python, and prints a table of the differences.
 
     python3 -m venv /tmp/export
-    /tmp/export/bin/pip install torch==2.13.0 safetensors==0.8.0 numpy transformers==5.22.2
+    /tmp/export/bin/pip install torch==2.13.0 safetensors==0.8.0 numpy transformers==5.23.0
     tools/bazel build //tools/convert:exported_check
     /tmp/export/bin/python tools/golden/exported_table.py [--only=gpt2,llama]
 

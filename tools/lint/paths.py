@@ -4,7 +4,8 @@ source files.
 A path begins with a folder of the tree's root and ends in the name of a source file. In a
 document, links are paths too, and so is everything in backticks that begins with such a
 folder or ends in the name of a source file; these may be relative to the document. A label
-begins with // and such a folder; Bazel checks those of BUILD files. Names with
+begins with // and such a folder; Bazel checks those of BUILD files. The table of folders in
+README.md has every package up to two folders deep. Names with
 placeholders (`<name>`, `*`, `{a,b}`) are not checked.
 """
 
@@ -15,6 +16,7 @@ _SOURCES = (".bazel", ".bzl", ".cc", ".h", ".js", ".proto", ".py", ".sh")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 _END = r"(?![\w./*{<-])"
 _WITH_LABELS = (".cc", ".h", ".md", ".sh")
+_CODEMAP = "## Where things are"
 # Macros of tools/build_rules make these targets besides the one that they name.
 _MADE = re.compile(r"(?:_(?:cpu|cuda)_\d+)?_test$|_smoke_test$|_ranks$|_code$")
 
@@ -36,6 +38,16 @@ def label_exists(root: pathlib.Path, names: set[str], package: str, target: str)
     return f'"{target}"' in text or (bool(_MADE.search(target)) and f'"{_MADE.sub("", target)}' in text)
 
 
+def _check_codemap(root: pathlib.Path, names: list[str]) -> list[str]:
+    """Every package up to two folders deep is in the table of folders in README.md."""
+    page = (root / "README.md").read_text() if "README.md" in names else ""
+    if _CODEMAP not in page:
+        return []
+    packages = {name.removesuffix("BUILD.bazel") for name in names if name.endswith("/BUILD.bazel")}
+    shown = [package for package in packages if package.count("/") <= 2 and not package.startswith("third_party/")]
+    return [f"README.md: the table of folders lacks {package}" for package in sorted(shown) if not package.endswith("/testing/") and f"`{package}`" not in page and package != "tools/"]
+
+
 def check(root: pathlib.Path, names: list[str]) -> list[str]:
     folders = _folders(names)
     if not folders:
@@ -44,7 +56,7 @@ def check(root: pathlib.Path, names: list[str]) -> list[str]:
     label = re.compile(rf"(?<![\w:/@])//((?:{folders})(?:/[\w-]+)*)(?::([\w.-]*\w))?{_END}")
     quoted = re.compile(rf"`((?:{folders})/[\w./-]*|[\w./-]+\.(?:bzl|cc|h|js|proto|py|sh))`")
     known = set(names)
-    errors = []
+    errors = _check_codemap(root, names)
     for name in names:
         is_document = name.endswith(".md")
         # Tests of checks write trees of their own.

@@ -34,6 +34,14 @@ class PathsTest(LintTest):
         self.write("README.md", "//tools:a_cpu_2_test //tools:a_ranks //tools:b_benchmark_smoke_test //tools:all\n")
         self.assert_clean("paths")
 
+    def test_a_package_that_the_codemap_lacks(self):
+        for package in ("data", "data/sets", "data/testing", "data/sets/deep"):
+            self.write(f"{package}/BUILD.bazel", "")
+        self.write("README.md", "## Where things are\n\n| `data/` |\n")
+        self.assert_fails("paths", "README.md: the table of folders lacks data/sets/")
+        self.write("README.md", "`data/`\n")
+        self.assert_clean("paths")
+
     def test_placeholders_and_other_workspaces_are_not_checked(self):
         self.write("README.md", "`tools/*.cc` tools/<name>.cc tools/{a,b}.cc @other//tools:gone http://tools/gone.h /tools/gone.h //tools/...\n")
         self.assert_clean("paths")

@@ -15,8 +15,9 @@
 //
 // State. Of libtorch's classes: "<parameter>/<what>" in libtorch's words, and
 // "<parameter>/made", 0 until the first update of the parameter. Of another
-// class: its save and load, as the bytes "archive"; its options come from the
-// program, never from the state.
+// class: its save and load, as the bytes "archive", which hold addresses and so
+// differ from run to run; its options come from the program, never from the
+// state.
 //
 // torch::optim::LBFGS needs several losses per update: see lbfgs.h.
 //

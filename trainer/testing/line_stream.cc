@@ -16,9 +16,9 @@
 namespace trainyard {
 namespace {
 
-class Points final : public ItemStream<Example> {
+class LineRecords final : public ItemStream<Example> {
  public:
-  explicit Points(DatasetPtr data) : data_(std::move(data)) {}
+  explicit LineRecords(DatasetPtr data) : data_(std::move(data)) {}
   std::optional<Example> Next() override {
     if (next_ == data_->size()) return std::nullopt;
     const AnyBatch batch = data_->Gather(at::full({1}, next_++, at::kLong));
@@ -38,7 +38,7 @@ MakeSource LineStream(int64_t size) {
     return std::make_unique<StreamLoader<Example>>(
         [data, seed = request.seed](int64_t epoch) {
           return std::make_unique<ShuffledStream<Example>>(
-              std::make_unique<Points>(data), /*buffer=*/5,
+              std::make_unique<LineRecords>(data), /*buffer=*/5,
               EpochKey(seed, epoch));
         },
         LoaderOptions{.batch_size = request.batch_size,

@@ -189,6 +189,8 @@ void ExpectSameState(const std::vector<NamedTensor>& a,
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].name, b[i].name);
+    // Bytes of libtorch's own format, which hold addresses.
+    if (a[i].name == "archive") continue;
     EXPECT_TRUE(at::equal(a[i].tensor, b[i].tensor)) << a[i].name;
   }
 }
