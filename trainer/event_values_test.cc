@@ -13,7 +13,6 @@
 
 #include "backends/make_backend.h"
 #include "trainer/optim/sgd.h"
-#include "trainer/run_clock.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/testing/modules.h"
@@ -24,6 +23,15 @@ namespace {
 
 using ::testing::ElementsAre;
 
+// Epoch, and what was done before: batches of the epoch and of the run,
+// updates, samples.
+using Place = std::vector<int64_t>;
+
+Place PlaceOf(const RunClock& clock) {
+  return {clock.epoch(), clock.epoch_batches(), clock.batches(),
+          clock.updates(), clock.samples()};
+}
+
 // A line that writes down what it returns and what it is told.
 class ToldLine final : public TaskOf<Example> {
  public:
@@ -32,7 +40,7 @@ class ToldLine final : public TaskOf<Example> {
     AddOptimizer("sgd", optimizer_);
   }
   StepOutput TrainStep(const Example& batch, StepContext& step) override {
-    train_states.push_back(step.clock());
+    train_places.push_back(PlaceOf(step.clock()));
     const at::Tensor outputs = line_->forward(batch.input);
     step.ForwardDone(outputs);
     const at::Tensor loss = at::mse_loss(outputs, batch.target);
@@ -40,13 +48,13 @@ class ToldLine final : public TaskOf<Example> {
     return {.loss = loss, .metrics = {{"size", outputs.abs().mean()}}};
   }
   StepOutput EvalStep(const Example& batch, StepContext& step) override {
-    eval_states.push_back(step.clock());
+    eval_places.push_back(PlaceOf(step.clock()));
     const at::Tensor outputs = line_->forward(batch.input);
     return {.loss = at::mse_loss(outputs, batch.target), .outputs = outputs};
   }
 
   std::vector<double> losses;
-  std::vector<RunClock> train_states, eval_states;
+  std::vector<Place> train_places, eval_places;
 
  private:
   TestLinear line_{3, 1};
@@ -115,25 +123,21 @@ TEST_F(EventValuesTest, ABatchHasItsSizeItsOutputsAndItsMetrics) {
   EXPECT_THAT(evaluated, ElementsAre(4, 2, 4, 2));
 }
 
-// The step of a forward pass: what is done before it.
+// The indices of a step count in the epoch and since the start of the run.
 TEST_F(EventValuesTest, AStepIsToldWhereTheRunIs) {
+  std::vector<int64_t> eval_batches;
+  trainer_->Add(On<EvalStepEnd>([&](const EvalStepEnd& e, Control&) {
+    eval_batches.push_back(e.batch_idx);
+  }));
   Train();
-  const auto places = [](const std::vector<RunClock>& states) {
-    std::vector<std::vector<int64_t>> all;
-    for (const RunClock& clock : states) {
-      all.push_back({clock.epoch(), clock.epoch_batches(), clock.updates(),
-                     clock.samples()});
-    }
-    return all;
-  };
-  using Place = std::vector<int64_t>;
-  EXPECT_THAT(
-      places(task_->train_states),
-      ElementsAre(Place{0, 0, 0, 0}, Place{0, 1, 0, 4}, Place{0, 2, 1, 8},
-                  Place{1, 0, 2, 10}, Place{1, 1, 2, 14}, Place{1, 2, 3, 18}));
-  EXPECT_THAT(places(task_->eval_states),
-              ElementsAre(Place{0, 3, 2, 10}, Place{0, 3, 2, 10},
-                          Place{1, 3, 4, 20}, Place{1, 3, 4, 20}));
+  EXPECT_THAT(task_->train_places,
+              ElementsAre(Place{0, 0, 0, 0, 0}, Place{0, 1, 1, 0, 4},
+                          Place{0, 2, 2, 1, 8}, Place{1, 0, 3, 2, 10},
+                          Place{1, 1, 4, 2, 14}, Place{1, 2, 5, 3, 18}));
+  EXPECT_THAT(task_->eval_places,
+              ElementsAre(Place{0, 3, 3, 2, 10}, Place{0, 3, 3, 2, 10},
+                          Place{1, 3, 6, 4, 20}, Place{1, 3, 6, 4, 20}));
+  EXPECT_THAT(eval_batches, ElementsAre(0, 1, 0, 1));
 }
 
 // The means of an epoch are in the history before anybody is told of its end,

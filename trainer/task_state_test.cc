@@ -115,5 +115,22 @@ TEST_F(TaskStateTest, ACallbackWithoutSavedStateIsWarnedOf) {
   EXPECT_EQ(callback.loaded, 1);
 }
 
+// A field that a callback changed, and no schedule: the resumed run has it.
+TEST_F(TaskStateTest, AnOptimizersFieldsAreSaved) {
+  LineRig first(/*lr=*/0.5);
+  first.trainer().Add(On<EpochEnd>([&](const EpochEnd&, Control&) {
+    first.optimizer().Field(0, "lr") = 0.125;
+  }));
+  TrainOptions options{.data = LinePoints(8),
+                       .num_epochs = 1,
+                       .checkpoint = {.directory = folder_},
+                       .resume = Resume::kIfPresent};
+  first.trainer().Train(options);
+  LineRig second(/*lr=*/0.5);
+  options.num_epochs = 2;
+  second.trainer().Train(options);
+  EXPECT_EQ(second.optimizer().Field(0, "lr"), 0.125);
+}
+
 }  // namespace
 }  // namespace trainyard

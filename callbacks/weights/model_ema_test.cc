@@ -1,7 +1,9 @@
 #include "callbacks/weights/model_ema.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full_like.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,6 +65,21 @@ TEST(ModelEmaTest, MovesOncePerUpdate) {
   EXPECT_EQ(rig.ema.ema().updates(), 6);
   EXPECT_TRUE(at::equal(rig.average(), by_hand.NamedTensors()[1].tensor));
   EXPECT_FALSE(at::equal(rig.average(), rig.model["weight"]));
+}
+
+// Not from the weights that the model had when the callback was made.
+TEST(ModelEmaTest, StartsFromTheModelOfTheRun) {
+  Rig rig;
+  {
+    const at::NoGradGuard no_gradients;
+    rig.model["weight"].fill_(100);
+  }
+  at::Tensor start;
+  rig.trainer.Add(On<EpochStart>([&](const EpochStart&, Control&) {
+    if (!start.defined()) start = rig.average().clone();
+  }));
+  rig.trainer.Train(Options());
+  EXPECT_TRUE(at::equal(start, at::full_like(start, 100)));
 }
 
 TEST(ModelEmaTest, IsEvaluatedBesideTheModel) {

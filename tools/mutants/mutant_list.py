@@ -9,8 +9,8 @@ A mutant is one small change of a source file that some tests must notice:
     new = ""
     fails = ["//trainer/loop:evaluator_test EvaluationTest.KeepsNoGradients"]
 
-`old` must be in the file exactly once; white space counts as any other white space, so that
-a new line break does not matter. `fails` names the test targets that must fail, each alone or
+`old` must be in the file exactly once. White space between its words and signs does not
+matter, so that another layout does not. `fails` names the test targets that must fail, each alone or
 with the test case that must.
 """
 
@@ -24,6 +24,16 @@ _NAME = re.compile(r"[a-z0-9-]+")
 _TEST = re.compile(r"(//[\w/]*:\w+)(?: (\w+\.\w+))?")
 # A change may leave a variable unused: that must not keep it from being built.
 _SILENCE = '#pragma clang diagnostic ignored "-Weverything"\n'
+
+
+def _pattern(snippet: str) -> str:
+    """Matches its words and signs with any white space between them."""
+    pattern, last = "", ""
+    for token in re.findall(r"\w+|\S", snippet):
+        both_words = re.match(r"\w", token) and re.match(r"\w", last)
+        pattern += (r"\s+" if both_words else r"\s*" if last else "") + re.escape(token)
+        last = token
+    return pattern
 
 
 class ListError(Exception):
@@ -52,7 +62,7 @@ class Mutant:
 
     def mutated(self, text: str) -> str:
         """The file's text with the change. Throws ListError unless `old` is there exactly once."""
-        found = list(re.finditer(r"\s+".join(map(re.escape, self.old.split())), text))
+        found = list(re.finditer(_pattern(self.old), text))
         if len(found) != 1:
             times = "is not there" if not found else f"is there {len(found)} times"
             raise ListError(f"{self.area}.toml: {self.name}: its snippet {times} in {self.file}; it must be there once: {' '.join(self.old.split())}")

@@ -6,6 +6,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,6 +113,29 @@ TEST(LoaderTest, StartsAtAnySampleOfAnEpoch) {
       EXPECT_TRUE(at::equal(Rest(loader), sampler->Order(4).slice(0, first)))
           << first;
       EXPECT_EQ(loader.position(), 10);
+    }
+  }
+}
+
+// Each sample is the epoch in which it was read, as augmented data would be.
+TEST(LoaderTest, ReadsSamplesInTheEpochThatWasStarted) {
+  class EpochNumbers final : public ItemDataset<at::Tensor> {
+   public:
+    int64_t size() const override { return 6; }
+    at::Tensor Get(int64_t index) const override { return GetIn(-1, index); }
+    at::Tensor GetIn(int64_t epoch, int64_t) const override {
+      return at::full({}, epoch);
+    }
+  };
+  for (const int64_t workers : {0, 2}) {
+    Loader loader(std::make_shared<const EpochNumbers>(), Shuffled(6),
+                  {.batch_size = 4, .num_workers = workers});
+    for (const int64_t epoch : {0, 3}) {
+      loader.StartEpoch(epoch);
+      while (const std::optional<AnyBatch> batch = loader.Next()) {
+        const at::Tensor numbers = batch->As<at::Tensor>();
+        EXPECT_TRUE(at::equal(numbers, at::full_like(numbers, epoch)));
+      }
     }
   }
 }

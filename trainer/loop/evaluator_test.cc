@@ -199,5 +199,24 @@ TEST_F(EvaluationTest, ModesAreSetBeforeTheCallbacks) {
   EXPECT_THAT(eval_step, Each(false));
 }
 
+// Also around an evaluation that a callback requested.
+TEST_F(EvaluationTest, ModesAreSetAfterARequestedOne) {
+  std::vector<bool> step;
+  int evaluations = 0;
+  trainer_->Add(On<StepStart>([&](const StepStart&, Control&) {
+    step.push_back(task_->line.is_training());
+  }));
+  trainer_->Add(On<StepEnd>([&](const StepEnd& e, Control& control) {
+    if (e.clock.batches() == 1) control.RequestEvaluation();
+  }));
+  trainer_->Add(On<EvalEnd>([&](const EvalEnd&, Control&) { ++evaluations; }));
+  trainer_->Train({.data = LinePoints(12),
+                   .eval_data = LinePoints(4),
+                   .num_epochs = 1,
+                   .per_device_batch_size = 4});
+  EXPECT_EQ(evaluations, 2);
+  EXPECT_THAT(step, ElementsAre(true, true, true));
+}
+
 }  // namespace
 }  // namespace trainyard

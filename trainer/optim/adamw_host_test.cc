@@ -69,6 +69,16 @@ TEST(AdamWHostTest, SameAsAtenInAnySize) {
   }
 }
 
+TEST(AdamWHostTest, AutogradSeesTheUpdate) {
+  if (!CanUpdateAdamWOnHost({at::ones({1})})) GTEST_SKIP() << "no AVX2 here";
+  Tensors tensors(3);
+  tensors.param.requires_grad_();
+  const at::Tensor loss = tensors.param.mul(tensors.param).sum();
+  UpdateAdamWOnHost(tensors.param, at::ones({3}), tensors.mean, tensors.square,
+                    {.lr = 0.5, .beta1 = 0.9, .beta2 = 0.999, .divisor = 1});
+  EXPECT_THROW(loss.backward(), c10::Error);
+}
+
 TEST(AdamWHostTest, RejectsOtherTypesThanFloat) {
   EXPECT_FALSE(CanUpdateAdamWOnHost({at::ones({3}, at::kDouble)}));
   EXPECT_FALSE(CanUpdateAdamWOnHost({at::ones({3}, at::kBFloat16)}));
