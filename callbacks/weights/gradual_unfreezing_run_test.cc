@@ -163,42 +163,5 @@ TEST(GradualUnfreezingRunTest, OneGroupAtATime) {
   EXPECT_EQ(optimizer.num_groups(), 3);
 }
 
-// A trainer with a model, for the examples of the headers.
-struct HeaderExampleTest : ::testing::Test {
-  TestSequential model = Model();
-  std::unique_ptr<Backend> backend = MakeBackend("sp");
-  AdamW unused{*model};
-  Trainer trainer{Supervised(model, MeanSquaredError()), unused, *backend};
-};
-
-TEST_F(HeaderExampleTest, GradualUnfreezing) {
-  ModelFreezer freezer(*model);
-  freezer.FreezeGroups();
-  AdamW optimizer(*model, {.lr = 1e-3});
-  trainer.Add(GradualUnfreezing(
-      freezer, optimizer,
-      {{.after_epochs = 1, .from = -2, .to = -2},
-       {.after_epochs = 3, .from = 0, .to = -3, .overrides = {{"lr", 1e-4}}}}));
-  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 1);
-}
-
-TEST_F(HeaderExampleTest, Recipes) {
-  ModelFreezer freezer(*model);
-  freezer.FreezeGroups();
-  AdamW optimizer(*model, {.lr = 1e-3});
-  trainer.Add(GradualUnfreezing(freezer, optimizer,
-                                OneGroupAtATime(freezer, {.lr = 1e-3})));
-  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 1);
-}
-
-TEST_F(HeaderExampleTest, RecipeOfLinearProbing) {
-  ModelFreezer freezer(*model);
-  freezer.FreezeGroups();
-  AdamW optimizer(*model, {.lr = 1e-3});
-  trainer.Add(GradualUnfreezing(
-      freezer, optimizer, AllAfterProbing({.probe_epochs = 3, .lr = 1e-5})));
-  EXPECT_EQ(trainer.callbacks().FindAll<GradualUnfreezing>().size(), 1);
-}
-
 }  // namespace
 }  // namespace trainyard
