@@ -50,7 +50,9 @@ void EventRecorder::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   Add("TrainEpochEnd", e.clock);
 }
 void EventRecorder::OnEvalStart(const EvalStart& e, Control&) {
-  Add("EvalStart " + e.name + " of " + std::to_string(e.num_batches.value_or(-1)), e.clock);
+  Add("EvalStart " + e.name + " of " +
+          std::to_string(e.num_batches.value_or(-1)),
+      e.clock);
 }
 void EventRecorder::OnEvalStepStart(const EvalStepStart& e, Control&) {
   Add("EvalStepStart " + std::to_string(e.batch_idx), e.clock);
