@@ -56,7 +56,7 @@ std::vector<std::string> LayersOf(const ModuleNames& modules,
         std::find(modules.begin(), modules.end(), name) != modules.end();
     if (is_there && !Children(modules, name).empty()) continue;
     TORCH_CHECK_VALUE(!is_there, "LayerLr: \"", name,
-                      "\" in expand has no modules in it");
+                      "\" in expand has no child modules");
     TORCH_CHECK_VALUE(false, "LayerLr: there is no module \"", name,
                       "\", which is in expand; near it are ",
                       QuotedNearNames(name, modules));
