@@ -51,16 +51,16 @@ TEST(TrackTest, WritesEvaluationsAndEpochs) {
   run.Play();
   EXPECT_THAT(
       Rows(folder),
-      ElementsAre("{\"step\":1,\"train_loss\":0.5,\"epoch\":1,\"samples\":8,"
-                  "\"samples_per_second\":16}",
-                  "{\"step\":1,\"eval_loss\":0.25}",
+      ElementsAre("{\"step\":1,\"eval_loss\":0.25}",
                   "{\"step\":1,\"epoch\":1,\"samples\":8,\"epoch/seconds\":1,"
                   "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}",
-                  "{\"step\":2,\"train_loss\":0.5,\"epoch\":2,\"samples\":16,"
+                  "{\"step\":1,\"train_loss\":0.5,\"epoch\":1,\"samples\":8,"
                   "\"samples_per_second\":16}",
                   "{\"step\":2,\"eval_loss\":0.25}",
                   "{\"step\":2,\"epoch\":2,\"samples\":16,\"epoch/seconds\":1,"
-                  "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}"));
+                  "\"epoch/eval_seconds\":0.5,\"epoch/train_loss\":0.5}",
+                  "{\"step\":2,\"train_loss\":0.5,\"epoch\":2,\"samples\":16,"
+                  "\"samples_per_second\":16}"));
   EXPECT_TRUE(std::filesystem::exists(folder + "/metrics.csv"));
   EXPECT_TRUE(std::filesystem::exists(folder + "/tensorboard"));
 }
@@ -127,9 +127,10 @@ TEST(TrackTest, ResumedRunHasEveryRowOnce) {
     FakeRun run({.num_epochs = 2, .batches_per_epoch = 1});
     Track track({.run_dir = folder, .clock = run.seconds()});
     run.Add(track);
-    // The checkpoint of the first report; what follows is run in vain.
-    run.Add(On<Report>(
-        [&](const Report& e, Control&) {
+    // A checkpoint after the first evaluation. The run continues after it, and
+    // is then resumed from it.
+    run.Add(On<EvalEnd>(
+        [&](const EvalEnd& e, Control&) {
           if (e.clock.updates() == 1) saved = track.SaveState();
         },
         /*priority=*/200));
