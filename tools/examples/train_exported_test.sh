@@ -36,7 +36,7 @@ crc=$(value a/summary.json state_crc32c)
 "$PROGRAM" --model="$MODEL" --max_updates=60 --run_dir=b > b.txt 2>&1 || fail "second run: $(cat b.txt)"
 [[ $crc == "$(value b/summary.json state_crc32c)" ]] || fail "the same seed gave another state"
 "$PROGRAM" --model="$MODEL" --max_updates=60 --run_dir=b > c.txt 2>&1 || fail "finished run: $(cat c.txt)"
-grep -q "the run was finished before" c.txt || fail "a finished run did not say so: $(cat c.txt)"
+grep -q "the checkpoint is from a finished run" c.txt || fail "a finished run did not say so: $(cat c.txt)"
 
 "$PROGRAM" --help > help.txt 2>&1
 grep -q "export_model.py" help.txt || fail "--help does not say where a model comes from"

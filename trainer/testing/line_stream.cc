@@ -2,6 +2,8 @@
 
 #include <ATen/ops/full.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -18,9 +20,10 @@ namespace {
 
 class LineRecords final : public ItemStream<Example> {
  public:
-  explicit LineRecords(DatasetPtr data) : data_(std::move(data)) {}
+  LineRecords(DatasetPtr data, int64_t size)
+      : data_(std::move(data)), size_(size) {}
   std::optional<Example> Next() override {
-    if (next_ == data_->size()) return std::nullopt;
+    if (next_ == size_) return std::nullopt;
     const AnyBatch batch = data_->Gather(at::full({1}, next_++, at::kLong));
     const Example& row = batch.As<Example>();
     return Example{row.input[0], row.target[0]};
@@ -28,17 +31,20 @@ class LineRecords final : public ItemStream<Example> {
 
  private:
   DatasetPtr data_;
+  int64_t size_;
   int64_t next_ = 0;
 };
 
 }  // namespace
 
 MakeSource LineStream(int64_t size) {
-  return [data = LinePoints(size)](const LoaderRequest& request) {
+  // A dataset has at least one row; a stream may have none.
+  return [data = LinePoints(std::max<int64_t>(size, 1)),
+          size](const LoaderRequest& request) {
     return std::make_unique<StreamLoader<Example>>(
-        [data, seed = request.seed](int64_t epoch) {
+        [data, size, seed = request.seed](int64_t epoch) {
           return std::make_unique<ShuffledStream<Example>>(
-              std::make_unique<LineRecords>(data), /*buffer=*/5,
+              std::make_unique<LineRecords>(data, size), /*buffer=*/5,
               EpochKey(seed, epoch));
         },
         LoaderOptions{.batch_size = request.batch_size,
