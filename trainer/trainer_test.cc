@@ -292,7 +292,9 @@ TEST(TrainerTest, RefusesBadOptionsByName) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message({}), HasSubstr("there is no data"));
+  EXPECT_THAT(message({}), HasSubstr("set num_epochs or max_updates"));
+  EXPECT_THAT(message({.num_epochs = 1}),
+              HasSubstr("there is no data to load: set TrainOptions::data"));
   EXPECT_THAT(
       message({.data = LinePoints(4),
                .eval_sets = {{"a", LinePoints(4)}, {"a", LinePoints(4)}},

@@ -98,6 +98,8 @@ RunEnding FakeRun::PlayEpochs() {
   handler_.FireInitEnd();
   if (resumed_) handler_.Fire(CheckpointLoaded{clock_, "fake"});
   handler_.Fire(RunStart{config_, clock_, resumed_, FakeBackend()});
+  // The report of the checkpoint's batch comes after the checkpoint.
+  if (resumed_ && clock_.batches() > 0) PlayReport();
   if (options_.evaluate_at_start && !resumed_) PlayEvaluationOfRun(0);
   while (clock_.epoch() < options_.num_epochs) {
     if (!PlayEpoch()) return EndEarly();
