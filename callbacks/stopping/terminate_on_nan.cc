@@ -65,6 +65,8 @@ void TerminateOnNaN::Add(const StepOutput& output, Pass& pass,
   ++pass.batches;
   // The loss of a batch that weighs nothing is a mean over nothing.
   if (!output.loss.defined() || output.weight == 0.0) return;
+  // The loop says what is wrong with a loss that is not one number.
+  if (output.loss.numel() != 1) return;
   const at::Tensor loss = output.loss.detach();
   // Losses in half precision would overflow when added.
   pass.sum = pass.waiting == 0 ? loss : pass.sum.to(at::kDouble).add(loss);
