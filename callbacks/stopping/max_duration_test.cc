@@ -46,8 +46,8 @@ TEST_P(MaxDurationTest, AResumedRunCountsFromItsFirstStart) {
   FakeRun rest({.num_epochs = 3, .grad_accum_steps = 2});
   rest.Add(MaxDuration(GetParam().length));
   EXPECT_EQ(rest.PlayResumed(first.clock()), RunEnding::kStopped);
-  // The evaluation after the first epoch took half a second, which is not on the
-  // clock of the checkpoint.
+  // The evaluation after the first epoch took half a second, which is not on
+  // the clock of the checkpoint.
   const int64_t not_counted = GetParam().length.unit == TrainUnit::kSeconds;
   EXPECT_EQ(rest.clock().batches(),
             std::max<int64_t>(GetParam().batches + not_counted, 4));
