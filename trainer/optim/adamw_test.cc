@@ -43,6 +43,10 @@ TEST(AdamWTest, KeepsTheContract) {
   ExpectContract<AdamW>(AdamWOptions{.amsgrad = true});
 }
 
+TEST(AdamWTest, KeepsTheContractWithoutAmsgrad) {
+  ExpectContract<AdamW>(AdamWOptions{.weight_decay = 0.1});
+}
+
 TEST(AdamWTest, SkipsParametersWithoutGradient) {
   const at::Tensor used = Parameter({2}), idle = Parameter({2}),
                    before = idle.detach().clone();
