@@ -67,6 +67,14 @@ TrainOptions Options() {
           .seed = 5};
 }
 
+// An evaluation of seven records in batches of four, the last one padded.
+TEST(LoadInRunTest, PaddedRecordsAreNotEvaluated) {
+  TrainOptions options = Options();
+  const Outcome plain = Train(options);
+  options.eval_loader = {.last_batch = LastBatch::kPad};
+  EXPECT_EQ(Train(options).eval_losses, plain.eval_losses);
+}
+
 TEST(LoadInRunTest, WorkersChangeNoBit) {
   const Outcome plain = Train(Options());
   for (const int64_t workers : {1, 2}) {
