@@ -125,6 +125,7 @@ TEST(OwnStepsTest, AreWhatTheLoopDoes) {
     EXPECT_TRUE(at::equal(automatic.b, by_hand.b)) << window;
     // Two optimizers that are updated in one step are one update of the run.
     EXPECT_EQ(by_hand.result.clock.updates(), 12 / window);
+    EXPECT_EQ(by_hand.result.clock.batches(), 12);
     EXPECT_EQ(automatic.result.clock.samples(), by_hand.result.clock.samples());
     EXPECT_EQ(automatic.result.clock.updates(), by_hand.result.clock.updates());
   }

@@ -3,6 +3,7 @@
 #include "trainer/loop/evaluator.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/mse_loss.h>
@@ -162,6 +163,8 @@ TEST_F(EvaluationTest, ReadsInOrderWhatTrainingShuffles) {
   ASSERT_EQ(task_->train_inputs.size(), 6);
   ASSERT_EQ(task_->eval_inputs.size(), 6);
   const at::Tensor in_order = epoch(task_->eval_inputs, 0);
+  const AnyBatch all = data->Gather(at::arange(12));
+  EXPECT_TRUE(at::equal(in_order, all.As<Example>().input));
   EXPECT_TRUE(at::equal(epoch(task_->eval_inputs, 1), in_order));
   const at::Tensor first = epoch(task_->train_inputs, 0);
   const at::Tensor second = epoch(task_->train_inputs, 1);
