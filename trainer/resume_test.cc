@@ -3,12 +3,14 @@
 #include <ATen/Context.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/mse_loss.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/make_backend.h"
@@ -99,6 +101,29 @@ struct Outcome {
   int64_t steps = 0;
   std::string loaded;
   std::vector<double> losses, eval_losses, hidden, reports;
+};
+
+class SlopeTask final : public TaskOf<Example> {
+ public:
+  explicit SlopeTask(TestCustom model) : model_(std::move(model)) {
+    AddModel("model", model_.ptr());
+  }
+  StepOutput TrainStep(const Example& batch, StepContext&) override {
+    return {.loss = Error(batch)};
+  }
+  StepOutput EvalStep(const Example& batch, StepContext&) override {
+    return {.loss = Error(batch)};
+  }
+
+ private:
+  at::Tensor Error(const Example& batch) const {
+    return batch.input.mul(model_["slope"])
+        .sum(1, /*keepdim=*/true)
+        .sub(batch.target)
+        .square()
+        .mean();
+  }
+  TestCustom model_;
 };
 
 class ResumeTest : public ::testing::Test {
@@ -248,6 +273,27 @@ TEST_F(ResumeTest, StartsAnewOnlyWhereNothingWouldBeLost) {
   options.resume = Resume::kNever;
   EXPECT_EQ(message(), "trained");
   EXPECT_THAT(message(), HasSubstr("has checkpoints of an earlier run"));
+}
+
+// Only the model differs: its tensors are named.
+TEST_F(ResumeTest, TensorsOfAnotherModelAreNamed) {
+  TrainOptions options = Options();
+  options.schedules = {};
+  LineRig().trainer().Train(options);
+  TestCustom model(
+      TestModuleParts{.parameters = {{"slope", at::zeros({1, 3})}}});
+  AdamW optimizer(*model);
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(std::make_unique<SlopeTask>(model), optimizer, *backend,
+                  {.default_callbacks = false});
+  try {
+    trainer.Train(options);
+    FAIL() << "trained";
+  } catch (const c10::ValueError& e) {
+    EXPECT_THAT(ErrorMessage(e), HasSubstr("cannot resume from " + folder_));
+    EXPECT_THAT(ErrorMessage(e), HasSubstr("missing:\n  \"slope\""));
+    EXPECT_THAT(ErrorMessage(e), HasSubstr("\"weight\""));
+  }
 }
 
 TEST_F(ResumeTest, AnotherModelIsRefusedByName) {
