@@ -54,6 +54,16 @@ def _unpack_libtorch(ctx):
             folders = {"nvidia/cu13/lib/libcud": "lib/libcud", "nvidia/cu13/lib/libcupti": "lib/libcupti"},
         )
 
+def _write_checksums(ctx):
+    """Writes headers.sha256, which stands for all headers in the inputs of a compile."""
+    result = ctx.execute([
+        "sh",
+        "-c",
+        "find -L include $(ls -d cuda 2>/dev/null) -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum > headers.sha256",
+    ])
+    if result.return_code:
+        fail("{}: could not write headers.sha256:\n{}".format(ctx.name, result.stderr))
+
 def _libtorch_impl(ctx):
     ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
     ctx.symlink(ctx.attr.build_file, "BUILD.bazel")
@@ -64,6 +74,7 @@ def _libtorch_impl(ctx):
         _unpack_libtorch(ctx)
     if ctx.attr.cuda:
         pypi_unpack(ctx, requirements = _CUDA_HEADERS, folders = {"nvidia/cu13/include/": "cuda/"})
+    _write_checksums(ctx)
 
 libtorch = repository_rule(
     implementation = _libtorch_impl,
