@@ -54,7 +54,7 @@ std::string NewFolder(const std::string& name) {
 TrainOptions Options() {
   return {.data = LinePoints(16),
           .eval_data = LinePoints(7),
-          .num_epochs = 3,
+          .length = Epochs(3),
           .per_device_batch_size = 2};
 }
 
@@ -159,7 +159,7 @@ TEST(LearningRateFinderDdpTest, AllMeasureTheSame) {
       LearningRateFinder(rig.optimizer(), rig.trainer().task().NamedTensors(),
                          {.min_lr = 1e-4, .updates = 30}));
   TrainOptions options = Options();
-  options.num_epochs = 100;
+  options.length = Epochs(100);
   rig.trainer().Train(options);
   EXPECT_TRUE(at::equal(rig.weight(), weight));
   ASSERT_GT(finder.curve().points().size(), 10);

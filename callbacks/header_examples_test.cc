@@ -108,7 +108,7 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
   auto& [model, optimizer, backend, trainer] = program;
   const TrainOptions options{.data = LinePoints(4),
                              .eval_data = LinePoints(4),
-                             .num_epochs = 1,
+                             .length = Epochs(1),
                              .per_device_batch_size = 4};
   auto& stopper = trainer.Add(EarlyStopping({.patience = 3}));
   Timer& timer = trainer.Add(Timer());
@@ -129,10 +129,10 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
   Platform my_platform;
   auto& finder =
       trainer.Add(LearningRateFinder(optimizer, trainer.task().NamedTensors()));
-  trainer.Train({.data = train, .num_epochs = 100});
+  trainer.Train({.data = train, .length = Epochs(100)});
   std::cout << finder.curve().Table();
   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
-  trainer.Train({.data = train, .num_epochs = 5});
+  trainer.Train({.data = train, .length = Epochs(5)});
   trainer.Add(LogMetrics());
   trainer.Add(LogMetrics({.log = [&](int64_t epoch, const Metrics& metrics) {
     my_platform.Send(epoch, metrics);

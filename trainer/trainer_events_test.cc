@@ -99,7 +99,7 @@ TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
   Recorder& recorder = rig.trainer().Add(Recorder());
   rig.trainer().Train({.data = LinePoints(10),
                        .eval_data = LinePoints(4),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .per_device_batch_size = 4,
                        .grad_accum_steps = 2});
   EXPECT_THAT(
@@ -121,7 +121,7 @@ TEST(TrainerEventsTest, EventsOfAStoppedRun) {
   recorder.stop_at = 4;
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(4),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
                                                 .per_device_batch_size = 4});
   EXPECT_THAT(recorder.log,
               ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
@@ -138,7 +138,7 @@ TEST(TrainerEventsTest, EventsOfACancelledRun) {
   recorder.cancel_at = 4;
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(4),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
                                                 .per_device_batch_size = 4});
   EXPECT_THAT(recorder.log,
               ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
@@ -154,7 +154,7 @@ TEST(TrainerEventsTest, EventsOfAFailedRun) {
   Recorder& recorder = rig.trainer().Add(Recorder());
   recorder.throw_at = 4;
   EXPECT_THROW(rig.trainer().Train({.data = LinePoints(10),
-                                    .num_epochs = 3,
+                                    .length = Epochs(3),
                                     .per_device_batch_size = 4}),
                CallbackError);
   EXPECT_THAT(recorder.log,
@@ -175,12 +175,12 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
     Recorder& recorder = rig.trainer().Add(Recorder());
     rig.trainer().Train({.data = LinePoints(5),
                          .eval_data = LinePoints(1),
+                         .length = Epochs(1),
+                         .per_device_batch_size = 1,
                          .evaluate = evaluate,
-                         .num_epochs = 1,
-                         .checkpoint = {.directory = folder, .every = save},
-                         .resume = Resume::kIfPresent,
                          .report = report,
-                         .per_device_batch_size = 1});
+                         .checkpoint = {.directory = folder, .save = save},
+                         .resume = Resume::kIfPresent});
     std::filesystem::remove_all(folder);
     std::vector<std::string> log;
     for (const std::string& event : recorder.log) {
@@ -199,7 +199,7 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
   EXPECT_THAT(boundaries(Every(Epochs(1)), Every(Epochs(1)), Every(Batches(5))),
               ElementsAre(".", ".", ".", ".", ".", "EvalEnd", "EpochEnd",
                           "CheckpointSaved", "Report"));
-  EXPECT_THAT(boundaries(Period(), At(Batches({1, 3})), Period()),
+  EXPECT_THAT(boundaries(Never(), At(Batches({1, 3})), Never()),
               ElementsAre(".", "CheckpointSaved", ".", ".", "CheckpointSaved",
                           ".", ".", "EpochEnd", "CheckpointSaved"));
 }
@@ -215,7 +215,7 @@ TEST(TrainerEventsTest, AnEvaluationCountsItsBatches) {
       [&](const EvalStepEnd& e, Control&) { ends.push_back(e.batch_idx); }));
   rig.trainer().Train({.data = LinePoints(8),
                        .eval_data = LinePoints(5),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .per_device_batch_size = 2});
   EXPECT_THAT(starts, ElementsAre(0, 1, 2));
   EXPECT_THAT(ends, ElementsAre(0, 1, 2));
@@ -226,10 +226,10 @@ TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {
   const std::string folder = ::testing::TempDir() + "/resumed";
   std::filesystem::remove_all(folder);
   TrainOptions options{.data = LinePoints(8),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
+                       .per_device_batch_size = 4,
                        .checkpoint = {.directory = folder},
-                       .resume = Resume::kIfPresent,
-                       .per_device_batch_size = 4};
+                       .resume = Resume::kIfPresent};
   LineRig first, second;
   first.trainer().Add(Recorder()).stop_at = 4;
   first.trainer().Train(options);

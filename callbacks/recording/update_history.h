@@ -3,7 +3,7 @@
 //
 //   UpdateHistory& history = trainer.Add(UpdateHistory());
 //   trainer.Train({.data = LinePoints(16),
-//                  .num_epochs = 1,
+//                  .length = Epochs(1),
 //                  .report = Every(Updates(1))});
 //   for (const auto& [updates, loss] : history.Values("train_loss")) {
 //     …

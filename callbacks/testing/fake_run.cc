@@ -64,7 +64,7 @@ RunEnding FakeRun::PlayFrom(RunClock clock) {
              .grad_accum_steps = options_.grad_accum_steps,
              .batches_per_epoch = options_.batches_per_epoch,
              .updates_per_epoch = updates,
-             .max_updates = updates * options_.num_epochs};
+             .total_updates = updates * options_.num_epochs};
   clock_ = std::move(clock);
   history_.Reset();
   for (int64_t i = 0; i < clock_.epoch(); ++i) history_.IncrementEpoch();

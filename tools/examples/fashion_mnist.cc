@@ -5,6 +5,7 @@
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
 
+#include <optional>
 #include <string>
 
 #include "backends/make_backend.h"
@@ -34,13 +35,14 @@ ABSL_FLAG(std::string, backend, "sp",
           "ddp-amp (several processes, started by //tools/launch).");
 ABSL_FLAG(uint64_t, seed, 1,
           "Seed of initial weights, dropout and the order of images.");
-ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
+ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
+          "Maximum number of updates. Unset: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
           "Folder for checkpoints, metrics and summary.json; it is created if "
           "needed. An interrupted run resumes from there, and //tools/report "
           "shows it. Empty: nothing is written.");
-ABSL_FLAG(int64_t, checkpoint_every, 0,
-          "Updates between two checkpoints. 0: one after each epoch.");
+ABSL_FLAG(std::optional<int64_t>, checkpoint_every, std::nullopt,
+          "Updates between two checkpoints. Unset: one after each epoch.");
 ABSL_FLAG(bool, augment, false,
           "Mirrors and shifts the training images at random.");
 ABSL_FLAG(int64_t, workers, 0,
@@ -52,20 +54,17 @@ ABSL_FLAG(std::string, summary_json, "",
 namespace {
 
 trainyard::CheckpointOptions Checkpoints() {
-  const int64_t every = absl::GetFlag(FLAGS_checkpoint_every);
+  const auto every = absl::GetFlag(FLAGS_checkpoint_every);
   trainyard::CheckpointOptions options{.directory =
                                            absl::GetFlag(FLAGS_run_dir)};
-  if (every != 0) {
-    options.every =
-        trainyard::Every(trainyard::Updates(static_cast<double>(every)));
-  }
+  if (every) options.save = trainyard::Every(trainyard::Updates(*every));
   return options;
 }
 
 // Warms up for a twentieth of the run.
 std::unique_ptr<trainyard::Schedule> WarmUpAndDecay(
     const trainyard::RunLength& run) {
-  const auto warmup = static_cast<double>(run.total_updates / 20);
+  const auto warmup = static_cast<double>(run.total_updates.value() / 20);
   return trainyard::Cosine({.warmup = trainyard::Updates(warmup)})(run);
 }
 
@@ -103,6 +102,10 @@ int main(int argc, char** argv) {
            .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}},
            .hooks = [&] { return trainer.callbacks().Describe(); }}));
     }
+    std::optional<trainyard::Duration> at_most;
+    if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
+      at_most = trainyard::Updates(*updates);
+    }
     const trainyard::RunResult result =
         trainer.Train({.data = absl::GetFlag(FLAGS_augment)
                                    ? trainyard::AugmentFashionMnist(
@@ -110,14 +113,14 @@ int main(int argc, char** argv) {
                                    : data.train,
                        .loader = {.num_workers = absl::GetFlag(FLAGS_workers)},
                        .eval_data = data.test,
-                       .num_epochs = absl::GetFlag(FLAGS_epochs),
-                       .max_updates = absl::GetFlag(FLAGS_max_updates),
-                       .checkpoint = Checkpoints(),
-                       .resume = trainyard::Resume::kIfPresent,
+                       .length = trainyard::Epochs(absl::GetFlag(FLAGS_epochs)),
+                       .at_most = at_most,
                        .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-                       .eval_per_device_batch_size = 1000,
                        .clip = trainyard::ClipNorm(1.0),
                        .schedule = WarmUpAndDecay,
+                       .eval_per_device_batch_size = 1000,
+                       .checkpoint = Checkpoints(),
+                       .resume = trainyard::Resume::kIfPresent,
                        .seed = absl::GetFlag(FLAGS_seed)});
     if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
     return trainyard::ExitCode(result.ending);

@@ -46,7 +46,7 @@ struct LoopExamplesTest : ::testing::Test {
 };
 
 TEST_F(LoopExamplesTest, OneRun) {
-  const TrainOptions options{.data = LinePoints(4), .num_epochs = 1};
+  const TrainOptions options{.data = LinePoints(4), .length = Epochs(1)};
   TrainingRun run({task, optimizers, backend, callbacks, control, history},
                   options);
   const RunResult result = run.Run();
@@ -54,7 +54,7 @@ TEST_F(LoopExamplesTest, OneRun) {
 }
 
 TEST_F(LoopExamplesTest, AResult) {
-  const TrainOptions options{.data = LinePoints(4), .num_epochs = 1};
+  const TrainOptions options{.data = LinePoints(4), .length = Epochs(1)};
   LineRig rig;
   Trainer& trainer = rig.trainer();
   const RunResult result = trainer.Train(options);

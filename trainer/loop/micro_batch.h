@@ -9,6 +9,7 @@
 #define TRAINYARD_TRAINER_LOOP_MICRO_BATCH_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace trainyard {
 
@@ -23,10 +24,11 @@ struct MicroBatch {
 MicroBatch SplitBatch(int64_t batch_size, int64_t limit);
 
 // PyMarlin's estimate of updates per epoch: a whole division, plus one, and at
-// most `max_updates` if that is not 0. Exact is ceil(batches / accumulation);
-// the estimate is for those who rely on its learning rates.
-int64_t EstimatedUpdatesPerEpoch(int64_t batches, int64_t grad_accum_steps,
-                                 int64_t max_updates = 0);
+// most `max_updates`. Exact is ceil(batches / accumulation); the estimate is
+// for those who rely on its learning rates.
+int64_t EstimatedUpdatesPerEpoch(
+    int64_t batches, int64_t grad_accum_steps,
+    std::optional<int64_t> max_updates = std::nullopt);
 
 }  // namespace trainyard
 
