@@ -86,7 +86,7 @@ class StepRecord final : public Callback, public Stateful {
   void OnStepEnd(const StepEnd&, Control& control) override {
     if (++steps == stop_at_) control.RequestStop("stop_at");
   }
-  void OnReport(const Report& e, Control&) override {
+  void OnMetricsReport(const MetricsReport& e, Control&) override {
     reports.push_back(e.metrics.at("train_loss"));
   }
   void OnCheckpointLoaded(const CheckpointLoaded&, Control&) override {

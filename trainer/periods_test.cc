@@ -38,8 +38,8 @@ std::vector<std::string> Log(TrainOptions options) {
       [&](const EvalEnd& e, Control&) { add("evaluate", e.clock); }));
   rig.trainer().Add(On<CheckpointSaved>(
       [&](const CheckpointSaved& e, Control&) { add("save", e.clock); }));
-  rig.trainer().Add(
-      On<Report>([&](const Report& e, Control&) { add("report", e.clock); }));
+  rig.trainer().Add(On<MetricsReport>(
+      [&](const MetricsReport& e, Control&) { add("report", e.clock); }));
   options.data = LinePoints(20);
   options.eval_data = LinePoints(4);
   options.length = Epochs(2);

@@ -70,7 +70,7 @@ class StepCounter final : public Callback, public Stateful {
   void OnStepEnd(const StepEnd&, Control& control) override {
     if (++steps == stop_at_) control.RequestStop("the test says so");
   }
-  void OnReport(const Report& e, Control&) override {
+  void OnMetricsReport(const MetricsReport& e, Control&) override {
     reports.push_back(e.metrics.at("train_loss"));
   }
   void OnCheckpointLoaded(const CheckpointLoaded& e, Control&) override {

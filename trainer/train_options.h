@@ -100,7 +100,7 @@ struct TrainOptions {
   // Evaluation keeps no gradients, so more samples may fit. Unset: the same as
   // in training. REQUIRES: >= 1, if set.
   std::optional<int64_t> eval_per_device_batch_size = std::nullopt;
-  // When to report the means of the training metrics to OnReport.
+  // When to report the means of the training metrics to OnMetricsReport.
   Period report = Every(Batches(100));
   // Where and when the run saves checkpoints, whether it resumes, and from
   // which checkpoint.
@@ -119,8 +119,8 @@ struct TrainOptions {
   uint64_t seed = 0;
   // Whether the history of an earlier run of this trainer is forgotten.
   bool reset_history = true;
-  // SIGINT and SIGTERM end the run after the current step, with OnCancel; a
-  // second one ends the process. False: signals are the caller's business.
+  // SIGINT and SIGTERM end the run after the current step, with OnRunCancelled;
+  // a second one ends the process. False: signals are the caller's business.
   bool handle_signals = true;
 };
 

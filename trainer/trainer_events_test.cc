@@ -77,12 +77,14 @@ class Recorder final : public Callback {
   void OnCheckpointLoaded(const CheckpointLoaded&, Control&) override {
     log.push_back("CheckpointLoaded");
   }
-  void OnReport(const Report&, Control&) override { log.push_back("Report"); }
-  void OnCancel(const Cancel& e, Control&) override {
-    log.push_back("Cancel: " + e.reason);
+  void OnMetricsReport(const MetricsReport&, Control&) override {
+    log.push_back("MetricsReport");
   }
-  void OnStop(const Stop& e, Control&) override {
-    log.push_back("Stop: " + e.reason);
+  void OnRunCancelled(const RunCancelled& e, Control&) override {
+    log.push_back("RunCancelled: " + e.reason);
+  }
+  void OnRunStopped(const RunStopped& e, Control&) override {
+    log.push_back("RunStopped: " + e.reason);
   }
   void OnRunEnd(const RunEnd& e, Control&) override {
     log.push_back("RunEnd: " + e.message);
@@ -112,7 +114,7 @@ TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
                   "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
                   "GradientsReady", "UpdateEnd", "StepEnd",  //
                   "TrainEpochEnd", "EvalStart", "EvalStepStart", "EvalStepEnd",
-                  "EvalEnd", "EpochEnd", "Report", "RunEnd: "));
+                  "EvalEnd", "EpochEnd", "MetricsReport", "RunEnd: "));
 }
 
 TEST(TrainerEventsTest, EventsOfAStoppedRun) {
@@ -123,11 +125,12 @@ TEST(TrainerEventsTest, EventsOfAStoppedRun) {
                                                 .eval_data = LinePoints(4),
                                                 .length = Epochs(3),
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                          "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd", "Report",
-                          "Stop: enough samples", "RunEnd: enough samples"));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
+                  "UpdateEnd", "StepEnd", "MetricsReport",
+                  "RunStopped: enough samples", "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
 }
@@ -140,11 +143,12 @@ TEST(TrainerEventsTest, EventsOfACancelledRun) {
                                                 .eval_data = LinePoints(4),
                                                 .length = Epochs(3),
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                          "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd", "Report",
-                          "Cancel: SIGINT", "RunEnd: SIGINT"));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
+                  "UpdateEnd", "StepEnd", "MetricsReport",
+                  "RunCancelled: SIGINT", "RunEnd: SIGINT"));
   EXPECT_EQ(result.ending, RunEnding::kCancelled);
   EXPECT_EQ(result.message, "SIGINT");
 }
@@ -185,7 +189,8 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
     std::vector<std::string> log;
     for (const std::string& event : recorder.log) {
       if (event == "EvalEnd" || event == "CheckpointSaved" ||
-          event == "Report" || event == "StepEnd" || event == "EpochEnd") {
+          event == "MetricsReport" || event == "StepEnd" ||
+          event == "EpochEnd") {
         log.push_back(event == "StepEnd" ? "." : event);
       }
     }
@@ -193,12 +198,13 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
   };
   EXPECT_THAT(
       boundaries(Every(Batches(2)), Every(Batches(2)), Every(Batches(2))),
-      ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
-                  ".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
-                  ".", "EpochEnd", "EvalEnd", "CheckpointSaved", "Report"));
+      ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "MetricsReport",  //
+                  ".", ".", "EvalEnd", "CheckpointSaved", "MetricsReport",  //
+                  ".", "EpochEnd", "EvalEnd", "CheckpointSaved",
+                  "MetricsReport"));
   EXPECT_THAT(boundaries(Every(Epochs(1)), Every(Epochs(1)), Every(Batches(5))),
               ElementsAre(".", ".", ".", ".", ".", "EvalEnd", "EpochEnd",
-                          "CheckpointSaved", "Report"));
+                          "CheckpointSaved", "MetricsReport"));
   EXPECT_THAT(boundaries(Never(), At(Batches({1, 3})), Never()),
               ElementsAre(".", "CheckpointSaved", ".", ".", "CheckpointSaved",
                           ".", ".", "EpochEnd", "CheckpointSaved"));
@@ -240,7 +246,7 @@ TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {
       ElementsAre("InitEnd", "CheckpointLoaded", "RunStart", "EpochStart",
                   "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
                   "GradientsReady", "UpdateEnd", "StepEnd", "TrainEpochEnd",
-                  "EpochEnd", "CheckpointSaved", "Report", "RunEnd: "));
+                  "EpochEnd", "CheckpointSaved", "MetricsReport", "RunEnd: "));
 }
 
 }  // namespace

@@ -206,7 +206,7 @@ TEST(TrainerTest, ReportsMeansSinceTheLastReport) {
   rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control&) {
     losses.push_back(e.output.loss.item<double>());
   }));
-  rig.trainer().Add(On<Report>([&](const Report& e, Control&) {
+  rig.trainer().Add(On<MetricsReport>([&](const MetricsReport& e, Control&) {
     reports.push_back(e.metrics.at("train_loss"));
   }));
   rig.trainer().Train({.data = LinePoints(10),

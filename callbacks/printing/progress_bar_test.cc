@@ -114,7 +114,7 @@ TEST_F(ProgressBarTest, ClearsTheLineWhenARunStopsOrFails) {
   Step(output_of_step_);
   Written();
   const std::string reason = "enough";
-  handler_.Fire(Stop{clock_, reason});
+  handler_.Fire(RunStopped{clock_, reason});
   EXPECT_EQ(Written(), "\r\x1b[K");
 
   now_ += 1;

@@ -40,7 +40,7 @@ class UpdateHistory final : public Callback, public Stateful {
   Series Values(const std::string& name) const;
 
   void OnRunStart(const RunStart& e, Control&) override;
-  void OnReport(const Report& e, Control&) override;
+  void OnMetricsReport(const MetricsReport& e, Control&) override;
 
   State SaveState() const override;
   void LoadState(const State& state) override;

@@ -104,7 +104,7 @@ TEST_F(LoopExamplesTest, PartsAreCollectedAndLoaded) {
 
 class Listener final : public Callback {
  public:
-  void OnReport(const Report& e, Control&) override {
+  void OnMetricsReport(const MetricsReport& e, Control&) override {
     updates = e.clock.updates();
   }
   int64_t updates = 0;
@@ -114,7 +114,7 @@ TEST_F(LoopExamplesTest, AClockSomewhere) {
   Listener callback;
   const Metrics metrics;
   const RunClock clock = ClockAt({.epoch = 2, .updates = 20});
-  callback.OnReport({clock, metrics}, control);
+  callback.OnMetricsReport({clock, metrics}, control);
   EXPECT_EQ(callback.updates, 20);
 }
 

@@ -79,7 +79,7 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
   // The means are read on all ranks, also for a listener on one of them.
   reports_heard_ =
       !options_.report.never() &&
-      parts_.backend.collectives().Any(parts_.callbacks.Hears<Report>());
+      parts_.backend.collectives().Any(parts_.callbacks.Hears<MetricsReport>());
   RegisterState();
   if (options_.reset_history) parts_.history.Reset();
   parts_.control.Reset();
@@ -327,7 +327,7 @@ void TrainingRun::ReportMeans() {
     metrics["train_" + name] = value;
   }
   report_means_.Reset();
-  parts_.callbacks.Fire(Report{clock_, metrics});
+  parts_.callbacks.Fire(MetricsReport{clock_, metrics});
 }
 
 bool TrainingRun::ShouldEnd() {
@@ -352,10 +352,10 @@ void TrainingRun::EndEarly() {
   message_ = reason;
   if (cancelled) {
     ending_ = RunEnding::kCancelled;
-    parts_.callbacks.Fire(Cancel{clock_, message_});
+    parts_.callbacks.Fire(RunCancelled{clock_, message_});
   } else {
     ending_ = RunEnding::kStopped;
-    parts_.callbacks.Fire(Stop{clock_, message_});
+    parts_.callbacks.Fire(RunStopped{clock_, message_});
   }
 }
 
