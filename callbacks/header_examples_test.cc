@@ -21,7 +21,6 @@
 #include "callbacks/callback_handler.h"
 #include "callbacks/clock.h"
 #include "callbacks/filters.h"
-#include "callbacks/predictions/prediction_rows.h"
 #include "callbacks/predictions/predictions_to_file.h"
 #include "callbacks/printing/log_metrics.h"
 #include "callbacks/printing/print_progress.h"
@@ -194,18 +193,6 @@ TEST(HeaderExamplesTest, ACurveSuggestsARate) {
   LrCurve curve({.min_lr = 1e-5, .max_lr = 1, .updates = 50});
   while (!curve.done()) curve.Add(Train(curve.next_lr()));
   curve.suggestion();
-}
-
-TEST(HeaderExamplesTest, PredictionsBecomeRows) {
-  const auto owner = MakeBackend("sp");
-  Backend& backend = *owner;
-  const at::Tensor outputs = at::ones({2, 2});
-  PredictionRows rows;
-  rows.Add(outputs);
-  const PredictionRows all = rows.OfAll(backend);
-  std::string csv;
-  all.AppendCsv(0, all.size(), csv);
-  EXPECT_EQ(all.size(), 2);
 }
 
 TEST(HeaderExamplesTest, NumbersAreReadable) {
