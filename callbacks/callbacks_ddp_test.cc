@@ -65,6 +65,19 @@ bool SameOnAll(const at::Tensor& mine) {
   return true;
 }
 
+TEST(RunStartDdpTest, GivesEachRankItsNumberAndCollectives) {
+  LineRig rig(/*lr=*/0.1, &Ddp());
+  at::Tensor ranks;
+  rig.trainer().Add(On<RunStart>([&](const RunStart& e, Control&) {
+    EXPECT_EQ(e.backend.num_processes(), TestWorldSize());
+    ranks = at::tensor({e.backend.rank()}).to(e.backend.device());
+    e.backend.collectives().AllReduce(ranks, ReduceOp::kSum);
+  }));
+  rig.trainer().Train(Options());
+  ASSERT_TRUE(ranks.defined());
+  EXPECT_EQ(ranks.item<int64_t>(), TestWorldSize() * (TestWorldSize() - 1) / 2);
+}
+
 TEST(SaveBestDdpTest, OneWritesAndAllHaveTheBest) {
   const std::string folder = NewFolder("best");
   LineRig rig(/*lr=*/0.1, &Ddp());

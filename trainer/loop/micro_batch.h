@@ -9,7 +9,6 @@
 #define TRAINYARD_TRAINER_LOOP_MICRO_BATCH_H_
 
 #include <cstdint>
-#include <optional>
 
 namespace trainyard {
 
@@ -22,13 +21,6 @@ struct MicroBatch {
 // as for a batch of 7 and a limit of 3. Throws std::invalid_argument for a
 // batch or limit below 1.
 MicroBatch SplitBatch(int64_t batch_size, int64_t limit);
-
-// PyMarlin's estimate of updates per epoch: a whole division, plus one, and at
-// most `max_updates`. Exact is ceil(batches / accumulation); the estimate is
-// for those who rely on its learning rates.
-int64_t EstimatedUpdatesPerEpoch(
-    int64_t batches, int64_t grad_accum_steps,
-    std::optional<int64_t> max_updates = std::nullopt);
 
 }  // namespace trainyard
 
