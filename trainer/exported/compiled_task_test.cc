@@ -52,7 +52,7 @@ class CompiledTaskTest : public ::testing::Test {
     return TrainOnCorners(trainer, optimizer, options, stop_at);
   }
 
-  const TrainOptions options_ = {.num_epochs = 10,
+  const TrainOptions options_ = {.length = Epochs(10),
                                  .per_device_batch_size = 6,
                                  .grad_accum_steps = 2,
                                  .clip = ClipNorm(1)};
@@ -82,7 +82,7 @@ TEST_F(CompiledTaskTest, EndsWhereTheInterpretedModelDoes) {
                         : Supervised(model, MeanSquaredError()),
                     optimizer, *backend);
     trainer.Train({.data = data,
-                   .num_epochs = 5,
+                   .length = Epochs(5),
                    .per_device_batch_size = 8,
                    .clip = ClipNorm(1),
                    .seed = 3});
@@ -137,7 +137,7 @@ TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {
                   optimizer, *backend);
   EXPECT_THAT(ErrorOf<c10::Error>([&] {
                 trainer.Train({.data = CornerImages(12),
-                               .num_epochs = 1,
+                               .length = Epochs(1),
                                .per_device_batch_size = 6});
               }),
               HasSubstr("pass the loss that the library was compiled with"));

@@ -125,7 +125,7 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     return outcome;
   }
 
-  const TrainOptions options_ = {.num_epochs = 4, .per_device_batch_size = 6};
+  const TrainOptions options_ = {.length = Epochs(4), .per_device_batch_size = 6};
 
  private:
   std::optional<Lora> lora_;

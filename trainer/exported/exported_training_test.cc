@@ -42,7 +42,7 @@ RunOutcome Train(int64_t epochs, const std::string& backend_name) {
   Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
                   optimizer, *backend);
   return TrainOnCorners(trainer, optimizer,
-                        {.num_epochs = epochs, .per_device_batch_size = 6},
+                        {.length = Epochs(epochs), .per_device_batch_size = 6},
                         std::nullopt);
 }
 
