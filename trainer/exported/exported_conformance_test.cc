@@ -125,7 +125,8 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     return outcome;
   }
 
-  const TrainOptions options_ = {.length = Epochs(4), .per_device_batch_size = 6};
+  const TrainOptions options_ = {.length = Epochs(4),
+                                 .per_device_batch_size = 6};
 
  private:
   std::optional<Lora> lora_;
