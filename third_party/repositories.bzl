@@ -9,6 +9,7 @@ A repository that the calling workspace has already declared is left alone.
 load("//third_party/absl:absl.bzl", "absl_repository")
 load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
+load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/debian:debian.bzl", "debian_library", "debian_starlark", "files_repository")
 load("//third_party/libtorch:libtorch.bzl", "libtorch_repositories")
 load("//third_party/nccl:nccl.bzl", "nccl_repository")
@@ -74,6 +75,7 @@ def trainyard_repositories():
         nccl_repository(name = "nccl")
 
 def trainyard_dev_repositories():
-    """Declares what only Trainyard's own lint tests need."""
+    """Declares what only Trainyard's own tests need."""
     clang_format_repository(name = "clang_format")
     buildifier_repository(name = "buildifier")
+    cluster_packages_repository(name = "cluster_packages")

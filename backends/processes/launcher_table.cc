@@ -64,7 +64,8 @@ constexpr LauncherRow kRows[] = {
      .local_rank = "MPI_LOCALRANKID",
      .local_size = "MPI_LOCALNRANKS",
      .first_host = FirstHostOfSlurm,
-     .address_hint = "pass it on with mpiexec -genv MASTER_ADDR <rank 0's host>",
+     .address_hint =
+         "pass it on with mpiexec -genv MASTER_ADDR <rank 0's host>",
      .job = "SLURM_JOB_ID"},
     {.launcher = "PALS",
      .found_by = "PALS_RANKID",
@@ -73,7 +74,8 @@ constexpr LauncherRow kRows[] = {
      .local_rank = "PALS_LOCAL_RANKID",
      .local_size = "PALS_LOCAL_SIZE",
      .first_host = FirstHostOfPbs,
-     .address_hint = "pass it on with mpiexec --env MASTER_ADDR=<rank 0's host>",
+     .address_hint =
+         "pass it on with mpiexec --env MASTER_ADDR=<rank 0's host>",
      .job = "PALS_APID"},
     {.launcher = "LSF's jsrun",
      .found_by = "JSM_NAMESPACE_RANK",

@@ -24,10 +24,9 @@ constexpr char kLoopback[] = "127.0.0.1";
 
 OwnAddress WithAddress(const std::vector<OwnAddress>& all,
                        const std::string& address) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const OwnAddress& own) {
-        return own.address == address;
-      });
+  const auto found = std::find_if(
+      all.begin(), all.end(),
+      [&](const OwnAddress& own) { return own.address == address; });
   return found == all.end() ? OwnAddress{"?", address} : *found;
 }
 
@@ -69,10 +68,10 @@ std::vector<OwnAddress> OwnAddresses() {
     const int family = one->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
     char text[NI_MAXHOST];
-    if (getnameinfo(one->ifa_addr,
-                    family == AF_INET ? sizeof(sockaddr_in)
-                                      : sizeof(sockaddr_in6),
-                    text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0) {
+    if (getnameinfo(
+            one->ifa_addr,
+            family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6),
+            text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0) {
       all.push_back({one->ifa_name, text});
     }
   }

@@ -94,8 +94,7 @@ Rendezvous Place(const Reader& reader, const LauncherRow& row) {
     // A local rank without a local size: at least so many are here.
     const bool said = reader.Has(row.local_size);
     if (said) reader.Number(row.local_rank, 0, all.local_world_size - 1);
-    all.local_world_size =
-        std::max(all.local_world_size, all.local_rank + 1);
+    all.local_world_size = std::max(all.local_world_size, all.local_rank + 1);
   }
   return all;
 }
@@ -139,7 +138,8 @@ uint16_t Port(const Reader& reader, const LauncherRow& row) {
 void CheckSlurmScript(const Reader& reader) {
   if (!reader.Has("SLURM_PROCID") || reader.Has("SLURM_STEP_ID")) return;
   Refuse("this process is the script of the Slurm job " +
-         reader.Text("SLURM_JOB_ID") + ", not one of its tasks; start the "
+         reader.Text("SLURM_JOB_ID") +
+         ", not one of its tasks; start the "
          "program from the script with srun: \"srun PROGRAM\"");
 }
 

@@ -69,9 +69,9 @@ void CheckAttempt(c10d::Store& store, const Rendezvous& rendezvous) {
   if (served == mine) return;
   C10_THROW_ERROR(
       DistNetworkError,
-      c10::str("rank ", rendezvous.rank, " of attempt ", mine, " found attempt ",
-               served, " at ", rendezvous.address, ":", rendezvous.port,
-               ": the ranks were restarted without this one"));
+      c10::str("rank ", rendezvous.rank, " of attempt ", mine,
+               " found attempt ", served, " at ", rendezvous.address, ":",
+               rendezvous.port, ": the ranks were restarted without this one"));
 }
 
 }  // namespace

@@ -154,6 +154,12 @@ class Hosts:
         for host in self.hosts:
             host.kill()
 
+    def remote_shell(self) -> str:
+        """A script that does what `ssh HOST COMMAND` does, for MPI's launchers."""
+        cases = "".join(
+            f'  {host.name}) exec {" ".join(host._inside(["/bin/sh", "-c"]))} "$*" ;;\n' for host in self.hosts)
+        return f'#!/bin/sh\n[ "$1" != -x ] || shift\nhost=$1\nshift\ncase $host in\n{cases}esac\n'
+
     def __getitem__(self, index: int) -> Host:
         return self.hosts[index]
 
