@@ -174,14 +174,13 @@ int RunRank(const std::optional<Rendezvous>& rendezvous) {
   const RunResult result = trainer.Train(
       {.data = data,
        .source = source,
-       .num_epochs = updates,
-       .max_updates = updates,
-       .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir),
-                      .every = Every(Updates(static_cast<double>(
-                          absl::GetFlag(FLAGS_checkpoint_every))))},
-       .resume = Resume::kIfPresent,
+       .length = Updates(updates),
        .per_device_batch_size =
            absl::GetFlag(FLAGS_batch) / backend->num_processes(),
+       .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir),
+                      .save = Every(Updates(static_cast<double>(
+                          absl::GetFlag(FLAGS_checkpoint_every))))},
+       .resume = Resume::kIfPresent,
        .seed = 1});
   std::vector<NamedTensor> all = trainer.task().NamedTensors();
   for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);
