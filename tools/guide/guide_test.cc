@@ -57,7 +57,7 @@ TEST(GuideTest, TheFirstModel) {
                                           .length = Epochs(5),
                                           .per_device_batch_size = 64});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
-  const double accuracy = *trainer.history().Latest("eval_accuracy");
+  const double accuracy = trainer.history().Latest("eval_accuracy");
   EXPECT_GT(accuracy, 0.9);
 }
 
