@@ -93,7 +93,7 @@ TEST(RunFlagsTest, SetsEveryOption) {
   EXPECT_EQ(options.resume_from.path, "elsewhere");
   EXPECT_TRUE(options.resume_from.fresh_optimizers);
   EXPECT_EQ(ToString(options.loader),
-            "workers 2, prefetch 5, pinned, last batch drop");
+            "workers 2, prefetch 5, pinned, last batch dropped");
   EXPECT_EQ(options.max_batches_per_epoch, 6);
   EXPECT_EQ(options.max_eval_batches, 7);
   EXPECT_FALSE(options.reset_history);
