@@ -68,7 +68,7 @@ void ExpectResumesToTheBit(
   const RunOutcome straight = train(options, std::nullopt);
   const std::string folder = ::testing::TempDir() + "/resumed_run";
   TrainOptions saved = options;
-  saved.checkpoint = {.directory = folder, .every = Every(Batches(4))};
+  saved.checkpoint = {.directory = folder, .save = Every(Batches(4))};
   saved.resume = Resume::kIfPresent;
   for (const int64_t stop : stops) {
     SCOPED_TRACE(::testing::Message() << "stopped at " << stop);
