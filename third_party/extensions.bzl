@@ -2,6 +2,7 @@
 
 load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
+load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/gloo:gloo.bzl", "gloo_repository")
 load("//third_party/nccl:nccl.bzl", "nccl_repository")
 
@@ -15,6 +16,7 @@ communication = module_extension(implementation = _communication_impl)
 def _lint_tools_impl(_ctx):
     buildifier_repository(name = "buildifier")
     clang_format_repository(name = "clang_format")
+    cluster_packages_repository(name = "cluster_packages")
 
-# What only Trainyard's own lint tests need.
+# What only Trainyard's own tests need.
 lint_tools = module_extension(implementation = _lint_tools_impl)
