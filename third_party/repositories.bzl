@@ -10,6 +10,7 @@ read MODULE.bazel instead, which has the same dependencies as modules.
 load("//third_party/absl:absl.bzl", "absl_repository")
 load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
+load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/debian:debian.bzl", "debian_library", "debian_starlark", "files_repository")
 load("//third_party/gloo:gloo.bzl", "gloo_repository")
 load("//third_party/libtorch:libtorch.bzl", "libtorch_repositories")
@@ -86,6 +87,7 @@ def trainyard_repositories():
         nccl_repository(name = "nccl")
 
 def trainyard_dev_repositories():
-    """Declares what only Trainyard's own lint tests need."""
+    """Declares what only Trainyard's own tests need."""
     clang_format_repository(name = "clang_format")
     buildifier_repository(name = "buildifier")
+    cluster_packages_repository(name = "cluster_packages")
