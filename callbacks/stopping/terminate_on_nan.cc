@@ -68,7 +68,9 @@ void TerminateOnNaN::Add(const StepOutput& output, Pass& pass,
   if (!output.loss.defined() || output.weight == 0.0) return;
   // The loop says what is wrong with a loss that is not one number.
   if (output.loss.numel() != 1) return;
-  const at::Tensor loss = output.loss.detach();
+  // A loss that is read at once need not let go of its graph.
+  const at::Tensor loss =
+      options_.every_batches == 1 ? output.loss : output.loss.detach();
   // Losses in half precision would overflow when added.
   pass.sum = pass.waiting == 0 ? loss : pass.sum.to(at::kDouble).add(loss);
   if (++pass.waiting >= options_.every_batches) Look(pass, control);

@@ -46,8 +46,9 @@ ABSL_FLAG(std::optional<int64_t>, checkpoint_every, std::nullopt,
 ABSL_FLAG(bool, augment, false,
           "Mirrors and shifts the training images at random.");
 ABSL_FLAG(int64_t, workers, 0,
-          "Threads that load batches in advance. They change no result; they "
-          "pay with --augment, if a core is free.");
+          "Threads that load batches in advance. They change no result, and do "
+          "not pay here: images in memory cost next to nothing. See "
+          "train_images for those that must be decoded.");
 ABSL_FLAG(std::string, summary_json, "",
           "File for the final values of the run. Empty: not written.");
 
