@@ -34,7 +34,7 @@ struct LoadOptions {
   // REQUIRES: >= 1.
   std::optional<int64_t> prefetch = std::nullopt;
   // Puts batches into page-locked memory, so that copies to a GPU are
-  // asynchronous. REQUIRES: a CUDA device, if true.
+  // asynchronous. REQUIRES: an accelerator, if true.
   bool pin_memory = false;
   // What to do with samples that do not fill a batch on all ranks.
   LastBatch last_batch = LastBatch::kUneven;

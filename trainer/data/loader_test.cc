@@ -258,8 +258,8 @@ TEST(LoaderTest, RejectsBadOptions) {
   };
   EXPECT_THAT(with({.batch_size = 11, .last_batch = LastBatch::kDrop}),
               HasSubstr("10 samples do not fill one batch of 1 x 11"));
-  if (!at::globalContext().hasCUDA()) {
-    EXPECT_THAT(with({.pin_memory = true}), HasSubstr("no CUDA device"));
+  if (!AcceleratorType()) {
+    EXPECT_THAT(with({.pin_memory = true}), HasSubstr("no accelerator"));
   }
   EXPECT_THAT(ErrorOf<c10::ValueError>(
                   [] { Loader(ItemNumbers(0), Shuffled(10), {}); }),

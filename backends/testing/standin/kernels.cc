@@ -359,8 +359,9 @@ at::Tensor OnHost(const at::Tensor& tensor) {
   const at::AutoDispatchBelowADInplaceOrView below;
   at::Tensor host = bytes.as_strided(tensor.sizes(), tensor.strides(),
                                      tensor.storage_offset());
-  host.unsafeGetTensorImpl()->set_wrapped_number(
-      tensor.unsafeGetTensorImpl()->is_wrapped_number());
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    host.unsafeGetTensorImpl()->set_wrapped_number(true);
+  }
   return host;
 }
 
