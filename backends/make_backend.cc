@@ -12,10 +12,7 @@ namespace trainyard {
 namespace {
 
 at::Device DeviceFor(const BackendOptions& options, int64_t local_rank) {
-  if (options.device) return *options.device;
-  const std::optional<at::DeviceType> type = AcceleratorType();
-  return type ? at::Device(*type, static_cast<at::DeviceIndex>(local_rank))
-              : at::Device(at::kCPU);
+  return options.device ? *options.device : DefaultDevice(local_rank);
 }
 
 // Allocations that name no device must go to this one as well.

@@ -10,9 +10,7 @@ namespace trainyard {
 namespace {
 
 TEST(AcceleratorTest, IsTheDeviceOfTheTest) {
-  const at::Device device = AcceleratorType()
-                                ? at::Device(*AcceleratorType(), 0)
-                                : at::Device(at::kCPU);
+  const at::Device device = DefaultDevice();
   EXPECT_EQ(device, at::Device(TestDevice()));
 }
 

@@ -46,8 +46,10 @@ bool HasDeviceGroup(c10::DeviceType type) { return FindMaker(type) != nullptr; }
 c10::intrusive_ptr<c10d::Backend> MakeDeviceGroup(
     const DeviceGroupOptions& options) {
   const DeviceGroupMaker make = FindMaker(options.device.type());
-  TORCH_CHECK_VALUE(make != nullptr, "there are no collectives for devices of "
-                    "type ", options.device.type());
+  TORCH_CHECK_VALUE(make != nullptr,
+                    "there are no collectives for devices of "
+                    "type ",
+                    options.device.type());
   return make(options);
 }
 

@@ -83,8 +83,7 @@ std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
   const auto part = c10::make_intrusive<c10d::PrefixStore>(
       "thread/" + std::to_string(others_++), store_);
   Guard("connecting for another thread", [&] {
-    other->side_ =
-        Group(part, all, MakeGloo(part, {all, options_.timeout}));
+    other->side_ = Group(part, all, MakeGloo(part, {all, options_.timeout}));
   });
   return other;
 }

@@ -56,10 +56,14 @@ def trainyard_cc_test(name, srcs, deps = [], size = "small", devices = ["cpu"], 
     if "cpu" not in devices:
         fail("trainyard_cc_test({}): devices must have \"cpu\"".format(name))
     main = "@com_google_googletest//:gtest_main"
-    if len(devices) > 1:
+    env = kwargs.pop("env", {})
+    if len(devices) == 1:
+        # A backend takes a GPU by default, if it sees one.
+        env = dict(env, CUDA_VISIBLE_DEVICES = "")
+    else:
         main = _DEVICE_MAIN
         deps = deps + ["@com_google_googletest//:gtest"]
-    compiled_target(native.cc_test, name, srcs, deps + [main], testonly = True, size = size, tags = tags, **kwargs)
+    compiled_target(native.cc_test, name, srcs, deps + [main], testonly = True, size = size, tags = tags, env = env, **kwargs)
     for device in devices:
         if device == "cpu":
             continue
@@ -69,7 +73,7 @@ def trainyard_cc_test(name, srcs, deps = [], size = "small", devices = ["cpu"], 
             srcs = [":" + name],
             args = kwargs.get("args", []) + ["--device=" + device],
             data = [":" + name] + kwargs.get("data", []),
-            env = kwargs.get("env", {}),
+            env = env,
             **device_attributes(device, 1, tags)
         )
 

@@ -24,8 +24,7 @@ void CheckLoaderOptions(const char* loader, const LoaderOptions& options) {
   TORCH_CHECK_VALUE(!options.prefetch || *options.prefetch >= 1, loader,
                     ": prefetch is ", options.prefetch.value_or(0),
                     "; it must be at least 1, or unset");
-  TORCH_CHECK_VALUE(!options.pin_memory || AcceleratorType(),
-                    loader,
+  TORCH_CHECK_VALUE(!options.pin_memory || AcceleratorType(), loader,
                     ": pin_memory is set, but there is no accelerator to copy "
                     "to; leave it unset");
 }

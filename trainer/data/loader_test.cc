@@ -1,6 +1,5 @@
 #include "trainer/data/loader.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "tools/testing/error_of.h"
+#include "trainer/accelerator.h"
 #include "trainer/data/item_dataset.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/data/testing/live_threads.h"

@@ -1,5 +1,5 @@
-// Mixed precision: the operators that CUDA casts to half precision, to float, or
-// to the widest of their inputs.
+// Mixed precision: the operators that CUDA casts to half precision, to float,
+// or to the widest of their inputs.
 #include <ATen/Functions.h>
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>

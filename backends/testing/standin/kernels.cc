@@ -207,9 +207,9 @@ at::Tensor NewLike(const at::Tensor& host, c10::Device device) {
 std::optional<size_t> AliasOf(const c10::FunctionSchema& schema, size_t i) {
   const auto* result = schema.returns()[i].alias_info();
   if (result == nullptr) return std::nullopt;
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      result->isWrite(), "standin: there is no kernel for the view ",
-      schema.name(), "; add it to memory_kernels.cc");
+  TORCH_CHECK_NOT_IMPLEMENTED(result->isWrite(),
+                              "standin: there is no kernel for the view ",
+                              schema.name(), "; add it to memory_kernels.cc");
   for (size_t k = 0; k < schema.arguments().size(); ++k) {
     const auto* argument = schema.arguments()[k].alias_info();
     if (argument != nullptr && argument->isWrite() &&
@@ -340,9 +340,8 @@ void ConvolutionBackward(const OperatorHandle& op, Stack* stack) {
   // The CPU's takes the shape of the bias after the weight.
   const at::Tensor& weight = values[2].toTensor();
   const bool transposed = values[6].toBool();
-  const int64_t channels = transposed
-                               ? weight.size(1) * values[8].toInt()
-                               : weight.size(0);
+  const int64_t channels =
+      transposed ? weight.size(1) * values[8].toInt() : weight.size(0);
   values.insert(values.begin() + 3, std::vector<int64_t>{channels});
   RunOnHost(Find("aten::convolution_backward"), std::move(values), *stack);
 }
@@ -352,10 +351,10 @@ void ConvolutionBackward(const OperatorHandle& op, Stack* stack) {
 at::Tensor OnHost(const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.device().type() != kType) return tensor;
   const auto size = static_cast<int64_t>(tensor.element_size());
-  const at::Tensor bytes = at::from_blob(
-      const_cast<void*>(tensor.storage().data()),
-      {static_cast<int64_t>(tensor.storage().nbytes()) / size},
-      at::TensorOptions(tensor.scalar_type()));
+  const at::Tensor bytes =
+      at::from_blob(const_cast<void*>(tensor.storage().data()),
+                    {static_cast<int64_t>(tensor.storage().nbytes()) / size},
+                    at::TensorOptions(tensor.scalar_type()));
   const at::AutoDispatchBelowADInplaceOrView below;
   at::Tensor host = bytes.as_strided(tensor.sizes(), tensor.strides(),
                                      tensor.storage_offset());
@@ -377,6 +376,10 @@ void RegisterKernels() {
             CppFunction::makeFromBoxedFunction<&Convolution>());
   aten.impl("convolution_backward_overrideable",
             CppFunction::makeFromBoxedFunction<&ConvolutionBackward>());
+  // They would be put together of others, which rounds differently.
+  for (const char* name : {"native_layer_norm", "native_group_norm"}) {
+    aten.impl(name, CppFunction::makeFromBoxedFunction<&Fallback>());
+  }
 }
 
 }  // namespace trainyard::standin

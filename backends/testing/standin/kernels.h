@@ -1,5 +1,5 @@
-// The kernels of the stand-in: every operator that has no kernel of its own runs
-// the CPU's, on the same memory.
+// The kernels of the stand-in: every operator that has no kernel of its own
+// runs the CPU's, on the same memory.
 //
 // Internal to the stand-in; see standin.h. Thread-safe.
 #ifndef TRAINYARD_BACKENDS_TESTING_STANDIN_KERNELS_H_

@@ -37,9 +37,9 @@ at::Tensor Empty(c10::SymIntArrayRef size, OptionalType type, OptionalLayout,
                  OptionalDevice device, std::optional<bool>,
                  std::optional<at::MemoryFormat> format) {
   const c10::DeviceGuard guard(DeviceOr(device));
-  return at::detail::empty_generic(
-      C10_AS_INTARRAYREF_SLOW(size), Runtime::Get().allocator(), kKeys,
-      c10::dtype_or_default(type), format);
+  return at::detail::empty_generic(C10_AS_INTARRAYREF_SLOW(size),
+                                   Runtime::Get().allocator(), kKeys,
+                                   c10::dtype_or_default(type), format);
 }
 
 at::Tensor EmptyStrided(c10::SymIntArrayRef size, c10::SymIntArrayRef stride,
@@ -58,8 +58,7 @@ const at::Tensor& Resize(const at::Tensor& self, c10::SymIntArrayRef sizes,
   c10::TensorImpl* const impl = self.unsafeGetTensorImpl();
   const size_t needed = at::detail::computeStorageNbytesContiguous(
       size, self.element_size(), self.storage_offset());
-  c10::StorageImpl* const storage =
-      self.storage().unsafeGetStorageImpl();
+  c10::StorageImpl* const storage = self.storage().unsafeGetStorageImpl();
   if (needed > storage->nbytes()) {
     const c10::DeviceGuard guard(self.device());
     // The old elements stay, as the first ones.
@@ -133,8 +132,8 @@ void RecordStream(at::Tensor& self, at::Stream stream) {
 }
 
 bool Plain(const at::Tensor& from, const at::Tensor& to) {
-  return from.scalar_type() == to.scalar_type() &&
-         from.sizes() == to.sizes() && from.strides() == to.strides() &&
+  return from.scalar_type() == to.scalar_type() && from.sizes() == to.sizes() &&
+         from.strides() == to.strides() &&
          from.is_non_overlapping_and_dense() && !from.is_conj() &&
          !from.is_neg();
 }

@@ -38,9 +38,8 @@ ProtectedMemory::~ProtectedMemory() {
 void ProtectedMemory::Protect(void* start, const Block& block) {
   if (mprotect(start, block.pages, ProtectionOf(block.open, block.access)) !=
       0) {
-    throw std::runtime_error(
-        std::string("ProtectedMemory: mprotect failed: ") +
-        std::strerror(errno));
+    throw std::runtime_error(std::string("ProtectedMemory: mprotect failed: ") +
+                             std::strerror(errno));
   }
 }
 

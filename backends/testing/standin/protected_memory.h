@@ -1,7 +1,7 @@
 // ProtectedMemory allocates blocks whose pages nobody may touch unless they are
-// open. A block starts on a page of its own and is followed by a page that stays
-// closed. New blocks are filled with 0xFF bytes, which are NaN as numbers; freed
-// blocks are closed and reused late.
+// open. A block starts on a page of its own and is followed by a page that
+// stays closed. New blocks are filled with 0xFF bytes, which are NaN as
+// numbers; freed blocks are closed and reused late.
 //
 //   ProtectedMemory memory;
 //   void* const block = memory.Allocate(64);

@@ -98,11 +98,10 @@ c10::Allocator* Runtime::pinned_allocator() {
 
 void* Runtime::AllocateBlock(size_t bytes,
                              std::optional<c10::DeviceIndex> device) {
-  const c10::Stream stream =
-      CurrentStream(device ? *device : current_device());
+  const c10::Stream stream = CurrentStream(device ? *device : current_device());
   const std::lock_guard lock(mutex_);
-  void* const block = memory_.Allocate(
-      bytes, device ? HostAccess::kNone : HostAccess::kAll);
+  void* const block =
+      memory_.Allocate(bytes, device ? HostAccess::kNone : HostAccess::kAll);
   if (device) {
     detector_.AddBlock(reinterpret_cast<uintptr_t>(block), bytes,
                        StreamNumber(stream), this_operator);

@@ -1,5 +1,5 @@
-// Runtime is the state of the stand-in devices of this process: memory, streams,
-// events, counts. Kernel is one piece of work on a stream:
+// Runtime is the state of the stand-in devices of this process: memory,
+// streams, events, counts. Kernel is one piece of work on a stream:
 //
 //   Kernel kernel("aten::add.Tensor", device);
 //   kernel.Reads(self);
@@ -99,7 +99,7 @@ class Runtime {
   Runtime();
   void* AllocateBlock(size_t bytes, std::optional<c10::DeviceIndex> device);
   void FreeBlock(void* block);
-  int StreamNumber(c10::Stream stream);       // REQUIRES: mutex_ is held
+  int StreamNumber(c10::Stream stream);        // REQUIRES: mutex_ is held
   void CheckMayWait(const std::string& what);  // REQUIRES: mutex_ is held
   void Synchronized(const VectorClock& clock, const std::string& what);
   void ReleasePinned();

@@ -139,16 +139,16 @@ class Group final : public c10d::Backend {
 
   Handle broadcast(Tensors& tensors,
                    const c10d::BroadcastOptions& options) override {
-    return Enqueue(
-        "broadcast", c10d::OpType::BROADCAST,
-        {.writes = tensors, .argument = options.rootRank}, [=, this] {
-          Tensors host = HostCopies(tensors);
-          for (at::Tensor& tensor : host) {
-            Tensors one = {tensor};
-            gloo_->broadcast(one, options)->wait();
-          }
-          CopyBack(host, tensors);
-        });
+    return Enqueue("broadcast", c10d::OpType::BROADCAST,
+                   {.writes = tensors, .argument = options.rootRank},
+                   [=, this] {
+                     Tensors host = HostCopies(tensors);
+                     for (at::Tensor& tensor : host) {
+                       Tensors one = {tensor};
+                       gloo_->broadcast(one, options)->wait();
+                     }
+                     CopyBack(host, tensors);
+                   });
   }
 
   Handle allgather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -181,16 +181,15 @@ class Group final : public c10d::Backend {
       at::Tensor& output, at::Tensor& input,
       const c10d::ReduceScatterOptions& options) override {
     const c10d::ReduceOp op = options.reduceOp;
-    return Enqueue(
-        "reduce_scatter_base", c10d::OpType::_REDUCE_SCATTER_BASE,
-        {.reads = {input},
-         .writes = {output},
-         .argument = static_cast<int64_t>(op)},
-        [=, this] {
-          const Tensors sum = Reduce(HostCopies({input}), op);
-          OnHost(output).copy_(
-              sum[0].view({size_, -1})[rank_].view(output.sizes()));
-        });
+    return Enqueue("reduce_scatter_base", c10d::OpType::_REDUCE_SCATTER_BASE,
+                   {.reads = {input},
+                    .writes = {output},
+                    .argument = static_cast<int64_t>(op)},
+                   [=, this] {
+                     const Tensors sum = Reduce(HostCopies({input}), op);
+                     OnHost(output).copy_(
+                         sum[0].view({size_, -1})[rank_].view(output.sizes()));
+                   });
   }
 
   Handle reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
@@ -252,10 +251,10 @@ class Group final : public c10d::Backend {
     store_->set(key(rank_), mine);
     for (int rank = 0; rank < size_; ++rank) {
       if (rank != rank_ && store_->get_to_str(key(rank)) == mine) {
-        C10_THROW_ERROR(DistBackendError,
-                        c10::str("ranks ", rank_, " and ", rank,
-                                 " both use ", mine,
-                                 "; every rank needs a device of its own"));
+        C10_THROW_ERROR(
+            DistBackendError,
+            c10::str("ranks ", rank_, " and ", rank, " both use ", mine,
+                     "; every rank needs a device of its own"));
       }
     }
   }
@@ -263,11 +262,11 @@ class Group final : public c10d::Backend {
   void CheckTensors(const std::string& name, const Tensors& tensors) const {
     for (const at::Tensor& tensor : tensors) {
       TORCH_CHECK(tensor.device() == device_, "standin: ", name,
-                  " of a tensor on ", tensor.device(),
-                  " in a communicator on ", device_);
-      TORCH_CHECK(tensor.is_contiguous() ||
-                      tensor.is_non_overlapping_and_dense(),
-                  "standin: ", name, " of a tensor with gaps");
+                  " of a tensor on ", tensor.device(), " in a communicator on ",
+                  device_);
+      TORCH_CHECK(
+          tensor.is_contiguous() || tensor.is_non_overlapping_and_dense(),
+          "standin: ", name, " of a tensor with gaps");
     }
   }
 
@@ -277,8 +276,8 @@ class Group final : public c10d::Backend {
     CheckTensors(name, operands.reads);
     CheckTensors(name, operands.writes);
     runtime.CountCollective();
-    runtime.StreamWaits(
-        stream_, runtime.Record(runtime.CurrentStream(device_.index())));
+    runtime.StreamWaits(stream_,
+                        runtime.Record(runtime.CurrentStream(device_.index())));
     auto kernel = std::make_shared<Kernel>(name, stream_);
     CollectiveCall call = {.kind = name, .argument = operands.argument};
     for (const at::Tensor& tensor : operands.reads) kernel->Reads(tensor);

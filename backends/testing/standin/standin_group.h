@@ -7,14 +7,15 @@
 //   RegisterStandInGroup();
 //   ProcessGroup group({.rendezvous = rendezvous, .device = StandInDevice(rank)});
 //
-// Since kernels of the stand-in run at once, wait() returns only when the result
-// is there; it is not counted as a synchronization. Thread-compatible.
+// Since kernels of the stand-in run at once, wait() returns only when the
+// result is there; it is not counted as a synchronization. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_TESTING_STANDIN_STANDIN_GROUP_H_
 #define TRAINYARD_BACKENDS_TESTING_STANDIN_STANDIN_GROUP_H_
 
 namespace trainyard {
 
-// Makes ProcessGroup use it for tensors on the stand-in. Later calls do nothing.
+// Makes ProcessGroup use it for tensors on the stand-in. Later calls do
+// nothing.
 void RegisterStandInGroup();
 
 }  // namespace trainyard

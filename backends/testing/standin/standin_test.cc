@@ -68,8 +68,8 @@ TEST_F(StandInTest, TrainsAConvolutionalNetToTheBitAsTheCpuDoes) {
     torch::nn::Sequential net(
         torch::nn::Conv2d(1, 4, 3), torch::nn::BatchNorm2d(4),
         torch::nn::ReLU(), torch::nn::MaxPool2d(2), torch::nn::Flatten(),
-        torch::nn::Linear(36, 16), torch::nn::LayerNorm(
-            torch::nn::LayerNormOptions({16})),
+        torch::nn::Linear(36, 16),
+        torch::nn::LayerNorm(torch::nn::LayerNormOptions({16})),
         torch::nn::GELU(), torch::nn::Linear(16, 5));
     const at::Tensor x = torch::randn({8, 1, 8, 8}).to(device);
     const at::Tensor y = torch::randint(5, {8}).to(device);
@@ -165,9 +165,9 @@ TEST_F(StandInTest, AFreedTensorMustNotBeInUseOnAnotherStream) {
   use_on_side(/*record=*/true);
   EXPECT_THAT(TakeStandInErrors(), IsEmpty());
   use_on_side(/*record=*/false);
-  EXPECT_THAT(TakeStandInErrors(),
-              ElementsAre(AllOf(HasSubstr("use after free"),
-                                HasSubstr("aten::add"))));
+  EXPECT_THAT(
+      TakeStandInErrors(),
+      ElementsAre(AllOf(HasSubstr("use after free"), HasSubstr("aten::add"))));
 }
 
 TEST_F(StandInDeathTest, TheHostMustWaitForACopyToPinnedMemory) {
@@ -255,8 +255,7 @@ TEST_F(StandInTest, CountsCopiesBytesAndPeak) {
 }
 
 TEST_F(StandInTest, NewMemoryHoldsNan) {
-  EXPECT_TRUE(
-      at::empty({4}, StandInDevice()).isnan().all().item<bool>());
+  EXPECT_TRUE(at::empty({4}, StandInDevice()).isnan().all().item<bool>());
 }
 
 TEST_F(StandInTest, TheGeneratorHasAStateOfItsOwn) {

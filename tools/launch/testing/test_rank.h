@@ -24,7 +24,8 @@ int TestLocalWorldSize();
 // "cpu", or "standin:N" or "cuda:N" with the local rank N; 0 in a test of one
 // process. A backend takes this device by default.
 std::string TestDevice();
-// Sets "cpu", "standin" or "cuda". Called by the main function, before any test case.
+// Sets "cpu", "standin" or "cuda". Called by the main function, before any test
+// case.
 void SetTestDevice(const std::string& kind);
 
 }  // namespace trainyard

@@ -15,9 +15,9 @@ namespace trainyard {
 State SaveRngState();
 
 // Restores the generators. The generator of an accelerator that the state
-// lacks is left unchanged; the state of one that is not there is ignored. Throws
-// std::invalid_argument if the CPU's state is missing and c10::Error if a state
-// is malformed.
+// lacks is left unchanged; the state of one that is not there is ignored.
+// Throws std::invalid_argument if the CPU's state is missing and c10::Error if
+// a state is malformed.
 void LoadRngState(const State& state);
 
 // The same generators as a part of a run.
