@@ -1,11 +1,6 @@
 // Collectives between accelerators: NCCL on CUDA, and what a program registers
-// for another type of device.
-//
-//   RegisterDeviceGroup(type, [](const DeviceGroupOptions& options) {
-//     return MakeMyGroup(options);
-//   });
-//
-// Thread-safe.
+// for another type of device. ProcessGroup calls MakeDeviceGroup for a device
+// that is not the CPU. Thread-safe.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_DEVICE_GROUP_H_
 #define TRAINYARD_BACKENDS_PROCESSES_DEVICE_GROUP_H_
 

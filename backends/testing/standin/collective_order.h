@@ -1,11 +1,8 @@
 // CollectiveOrder holds the ranks of a communicator to NCCL's rule: all of them
 // make the same calls in the same order. Ranks that do not are waited for until
-// the timeout, as NCCL would wait, and are then named with what they called:
+// the timeout, as NCCL would wait, and are then named with what they called.
 //
-//   CollectiveOrder order(store, gloo, {.rank = rank, .size = 2});
-//   order.Enter({.kind = "allreduce", .numel = 4, .type = at::kFloat});
-//
-// Thread-compatible.
+// Internal to the stand-in; see standin_group.h. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_TESTING_STANDIN_COLLECTIVE_ORDER_H_
 #define TRAINYARD_BACKENDS_TESTING_STANDIN_COLLECTIVE_ORDER_H_
 

@@ -3,6 +3,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/DeviceGuard.h>
@@ -96,11 +97,27 @@ class Arguments {
     }
   }
 
-  // The arguments for the CPU's kernel.
+  // The arguments for the CPU's kernel. Outputs, which it may resize, are new.
   Stack Host() const {
     Stack host;
-    for (const c10::IValue& value : values_) host.push_back(HostValue(value));
+    for (size_t i = 0; i < values_.size(); ++i) {
+      host.push_back(IsOut(i) ? c10::IValue(at::empty(
+                                    {0}, OutOf(i).options().device(c10::kCPU)))
+                              : HostValue(values_[i]));
+    }
     return host;
+  }
+
+  // Copies the outputs in `host`, which Host returned.
+  void CopyOutputs(Kernel& kernel, const Stack& host) const {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (!IsOut(i)) continue;
+      const at::Tensor& result = host[i].toTensor();
+      const at::Tensor out = OutOf(i);
+      if (out.sizes() != result.sizes()) out.resize_(result.sizes());
+      kernel.Writes(out);
+      OnHost(out).copy_(result);
+    }
   }
 
  private:
@@ -117,6 +134,11 @@ class Arguments {
       }
     }
   }
+
+  bool IsOut(size_t i) const {
+    return op_.schema().arguments()[i].is_out() && values_[i].isTensor();
+  }
+  at::Tensor OutOf(size_t i) const { return values_[i].toTensor(); }
 
   void FindDevice(const at::Tensor& tensor) {
     if (tensor.device().type() == kType && !device_) device_ = tensor.device();
@@ -233,7 +255,7 @@ class HostRun {
     {
       Kernel kernel(name, arguments_.device().index());
       arguments_.Use(kernel);
-      Stack host = Compute();
+      const Stack host = Compute(kernel);
       Collect(kernel, host, stack);
     }
     if (WaitingOperators().contains(name)) {
@@ -247,7 +269,7 @@ class HostRun {
     const std::string& name = op_.schema().name();
     Kernel kernel(name, arguments_.device().index());
     arguments_.Use(kernel);
-    const Stack host = Compute();
+    const Stack host = Compute(kernel);
     size_t next = 0;
     const auto write = [&](const at::Tensor& result) {
       kernel.Writes(results[next]);
@@ -267,11 +289,15 @@ class HostRun {
   const std::vector<at::Tensor>& results() const { return results_; }
 
  private:
-  Stack Compute() const {
+  Stack Compute(Kernel& kernel) const {
     Stack host = arguments_.Host();
+    const Stack before = host;
     const at::AutoDispatchBelowADInplaceOrView below;
-    const RandomState random(op_, arguments_.device().index(), host);
-    op_.callBoxed(host);
+    {
+      const RandomState random(op_, arguments_.device().index(), host);
+      op_.callBoxed(host);
+    }
+    arguments_.CopyOutputs(kernel, before);
     return host;
   }
 

@@ -1,10 +1,6 @@
-// Runtime is the state of the stand-in devices of this process: memory,
-// streams, events, counts. Kernel is one piece of work on a stream:
-//
-//   Kernel kernel("aten::add.Tensor", device);
-//   kernel.Reads(self);
-//   kernel.Writes(out);
-//   // Here the CPU may touch both.
+// Runtime is the state of the stand-in devices of this process: memory, streams,
+// events, counts. Kernel is one piece of work on a stream: as long as it lives,
+// the CPU may touch the tensors that it uses.
 //
 // Internal to the stand-in; see standin.h. Thread-safe.
 #ifndef TRAINYARD_BACKENDS_TESTING_STANDIN_RUNTIME_H_

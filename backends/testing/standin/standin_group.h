@@ -4,9 +4,6 @@
 // same order, each on a device of its own; ranks that disagree hang until the
 // watchdog names them. The data go through gloo.
 //
-//   RegisterStandInGroup();
-//   ProcessGroup group({.rendezvous = rendezvous, .device = StandInDevice(rank)});
-//
 // Since kernels of the stand-in run at once, wait() returns only when the
 // result is there; it is not counted as a synchronization. Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_TESTING_STANDIN_STANDIN_GROUP_H_
