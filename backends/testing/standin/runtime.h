@@ -1,6 +1,6 @@
-// Runtime is the state of the stand-in devices of this process: memory, streams,
-// events, counts. Kernel is one piece of work on a stream: as long as it lives,
-// the CPU may touch the tensors that it uses.
+// Runtime is the state of the stand-in devices of this process: memory,
+// streams, events, counts. Kernel is one piece of work on a stream: as long as
+// it lives, the CPU may touch the tensors that it uses.
 //
 // Internal to the stand-in; see standin.h. Thread-safe.
 #ifndef TRAINYARD_BACKENDS_TESTING_STANDIN_RUNTIME_H_

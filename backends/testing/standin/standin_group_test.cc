@@ -31,12 +31,11 @@ at::Device Device() { return at::Device(TestDevice()); }
 
 // A communicator of its own, for what leaves it unusable.
 Group MakeGroup(const std::string& name, at::Device device = Device()) {
-  return MakeDeviceGroup(
-      {.store = c10::make_intrusive<c10d::PrefixStore>(
-           name, RankGroup()->training()->getStore()),
-       .rendezvous = RankGroup()->rendezvous(),
-       .device = device,
-       .timeout = std::chrono::seconds(2)});
+  return MakeDeviceGroup({.store = c10::make_intrusive<c10d::PrefixStore>(
+                              name, RankGroup()->training()->getStore()),
+                          .rendezvous = RankGroup()->rendezvous(),
+                          .device = device,
+                          .timeout = std::chrono::seconds(2)});
 }
 
 c10::intrusive_ptr<c10d::Work> AllReduce(const Group& group,
@@ -113,8 +112,8 @@ TEST(StandInGroupTest, CollectivesOutOfOrderHangUntilTheWatchdogNamesThem) {
   if (TestWorldSize() == 1) GTEST_SKIP() << "one rank is always in order";
   const Group group = MakeGroup("order");
   const at::Tensor x = at::ones({4}, Device());
-  const std::string error = ErrorOfWork(
-      TestRank() == 0 ? AllReduce(group, x) : Broadcast(group, x));
+  const std::string error =
+      ErrorOfWork(TestRank() == 0 ? AllReduce(group, x) : Broadcast(group, x));
   EXPECT_THAT(error, AllOf(HasSubstr("watchdog: collective 1 did not end"),
                            HasSubstr("rank 0 is in allreduce of 4 Float"),
                            HasSubstr("rank 1 is in broadcast of 4 Float")));
@@ -126,10 +125,10 @@ TEST(StandInGroupTest, ARankThatDoesNotCallIsNamed) {
   const int last = TestWorldSize() - 1;
   if (TestRank() == last) return;
   const at::Tensor x = at::ones({4}, Device());
-  EXPECT_THAT(ErrorOfWork(AllReduce(group, x)),
-              AllOf(HasSubstr("rank " + std::to_string(last) +
-                              " did not call it"),
-                    HasSubstr("rank 0 is in allreduce of 4 Float")));
+  EXPECT_THAT(
+      ErrorOfWork(AllReduce(group, x)),
+      AllOf(HasSubstr("rank " + std::to_string(last) + " did not call it"),
+            HasSubstr("rank 0 is in allreduce of 4 Float")));
 }
 
 TEST(StandInGroupTest, EveryRankNeedsADeviceOfItsOwn) {
