@@ -1,6 +1,6 @@
 #include "trainer/accelerator.h"
 
-#include <ATen/Context.h>
+#include <ATen/ops/ones.h>
 #include <c10/core/Device.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@ namespace {
 TEST(AcceleratorTest, IsTheDeviceOfTheTest) {
   const at::Device device = DefaultDevice();
   EXPECT_EQ(device, at::Device(TestDevice()));
+  EXPECT_EQ(at::ones({2}, device).sum().item<double>(), 2);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/from_blob.h>
 #include <c10/core/DeviceGuard.h>
 #include <torch/library.h>
 
@@ -373,22 +372,6 @@ void ConvolutionBackward(const OperatorHandle& op, Stack* stack) {
 }
 
 }  // namespace
-
-at::Tensor OnHost(const at::Tensor& tensor) {
-  if (!tensor.defined() || tensor.device().type() != kType) return tensor;
-  const auto size = static_cast<int64_t>(tensor.element_size());
-  const at::Tensor bytes =
-      at::from_blob(const_cast<void*>(tensor.storage().data()),
-                    {static_cast<int64_t>(tensor.storage().nbytes()) / size},
-                    at::TensorOptions(tensor.scalar_type()));
-  const at::AutoDispatchBelowADInplaceOrView below;
-  at::Tensor host = bytes.as_strided(tensor.sizes(), tensor.strides(),
-                                     tensor.storage_offset());
-  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
-    host.unsafeGetTensorImpl()->set_wrapped_number(true);
-  }
-  return host;
-}
 
 void RegisterKernels() {
   using torch::CppFunction;

@@ -3,6 +3,7 @@
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_as_complex_native.h>
 #include <ATen/ops/view_as_real_native.h>
@@ -191,6 +192,22 @@ void Transfer(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
 }
 
 }  // namespace
+
+at::Tensor OnHost(const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.device().type() != kType) return tensor;
+  const auto size = static_cast<int64_t>(tensor.element_size());
+  const at::Tensor bytes =
+      at::from_blob(const_cast<void*>(tensor.storage().data()),
+                    {static_cast<int64_t>(tensor.storage().nbytes()) / size},
+                    at::TensorOptions(tensor.scalar_type()));
+  const at::AutoDispatchBelowADInplaceOrView below;
+  at::Tensor host = bytes.as_strided(tensor.sizes(), tensor.strides(),
+                                     tensor.storage_offset());
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    host.unsafeGetTensorImpl()->set_wrapped_number(true);
+  }
+  return host;
+}
 
 at::Tensor CopyFrom(const at::Tensor& source, const at::Tensor& to,
                     bool non_blocking) {

@@ -270,6 +270,11 @@ StandInCount Runtime::counts() {
   return counts_;
 }
 
+int64_t Runtime::launches() {
+  const std::lock_guard lock(mutex_);
+  return detector_.launches();
+}
+
 std::vector<std::string> Runtime::synchronizations() {
   const std::lock_guard lock(mutex_);
   return synchronizations_;

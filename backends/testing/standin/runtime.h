@@ -71,6 +71,7 @@ class Runtime {
   void Report(const std::string& error);
 
   StandInCount counts();
+  int64_t launches();
   std::vector<std::string> synchronizations();
   void ResetCounts();
   std::vector<std::string> TakeErrors();

@@ -155,6 +155,8 @@ at::Device StandInDevice(int index) {
 
 StandInCount StandInCounts() { return standin::Runtime::Get().counts(); }
 
+int64_t StandInLaunches() { return standin::Runtime::Get().launches(); }
+
 void ResetStandInCounts() { standin::Runtime::Get().ResetCounts(); }
 
 std::vector<std::string> StandInSynchronizations() {

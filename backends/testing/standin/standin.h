@@ -48,6 +48,8 @@ at::Device StandInDevice(int index = 0);
 // Since the last reset, over all devices of the process.
 StandInCount StandInCounts();
 void ResetStandInCounts();
+// Work that was ever launched in this process.
+int64_t StandInLaunches();
 // The operators that made the host wait, in order, since the last reset.
 std::vector<std::string> StandInSynchronizations();
 

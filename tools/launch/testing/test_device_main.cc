@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
+#include "backends/testing/standin/standin.h"
 #include "tools/launch/testing/test_device.h"
 
 namespace trainyard {
@@ -10,7 +13,12 @@ namespace trainyard {
 int TestDeviceMain(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
   UseTestDevice(argc, argv, /*ranks=*/1);
-  return RUN_ALL_TESTS();
+  const int failed = RUN_ALL_TESTS();
+  if (StandInIsRegistered() && StandInLaunches() == 0) {
+    std::fprintf(stderr, "no test case used the stand-in\n");
+    return 1;
+  }
+  return failed;
 }
 
 }  // namespace trainyard
