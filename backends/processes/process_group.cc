@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <cstdio>
 #include <exception>
 #include <string>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -10,6 +11,7 @@
 
 #include "backends/processes/device_group.h"
 #include "backends/processes/gloo.h"
+#include "backends/processes/own_address.h"
 #include "backends/processes/roll_call.h"
 #include "backends/processes/store.h"
 
@@ -60,6 +62,10 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
   const auto part = [&](const char* name) {
     return c10::make_intrusive<c10d::PrefixStore>(name, store_);
   };
+  if (all.rank == 0 && !all.one_machine()) {
+    std::fprintf(stderr, "%s\n",
+                 DescribePlace(all, ChooseOwnAddress(all)).c_str());
+  }
   Guard("connecting", [&] {
     const GlooOptions gloo = {all, options_.timeout};
     C10dBackend on_device;

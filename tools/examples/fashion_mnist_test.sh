@@ -64,3 +64,13 @@ kill_at_checkpoint killed "${short[@]}"
 [[ $(value killed/summary.json state_crc32c) == "$crc" ]] || fail "the resumed run ended with another state"
 "${short[@]}" > finished.txt 2>&1 || fail "a finished run: $(cat finished.txt)"
 grep -qE "finished \(the (run was finished before|checkpoint is from a finished run)" finished.txt || fail "a finished run did not report it: $(cat finished.txt)"
+
+# A run from a file is the run of the same flags, and is shown back.
+flags=(--data=small --at_most="6 updates" --grad_accum_steps=2 --schedule="linear" --seed=5)
+"$PROGRAM" "${flags[@]}" --summary_json=flags.json > /dev/null 2>&1 || fail "exit code $? with flags"
+"$PROGRAM" "${flags[@]}" --write_config=run.json || fail "--write_config ends with $?"
+"$PROGRAM" --config=run.json --summary_json=file.json --show_config > shown.txt 2> /dev/null || fail "exit code $? with a file"
+[[ $(value flags.json state_crc32c) == $(value file.json state_crc32c) ]] || fail "the file gives another run"
+grep -qx 'at_most: "6 updates"' shown.txt || fail "not shown: $(head -n 50 shown.txt)"
+printf 'data: "small"\natmost: "6 updates"\n' > bad.txt
+expect_error "bad.txt: atmost is not an option of this program; did you mean at_most?" "$PROGRAM" --config=bad.txt
