@@ -16,8 +16,8 @@ class Amp final : public BackendDecorator {
   Amp(std::unique_ptr<Backend> backend, const AmpOptions& options)
       : BackendDecorator(std::move(backend)),
         name_(BackendDecorator::name() + "-amp"),
-        dtype_(options.dtype.value_or(device().is_cuda() ? at::kHalf
-                                                         : at::kBFloat16)) {
+        dtype_(options.dtype.value_or(device().is_cpu() ? at::kBFloat16
+                                                        : at::kHalf)) {
     TORCH_CHECK_VALUE(dtype_ == at::kBFloat16 || dtype_ == at::kHalf,
                       "Amp: dtype is ", dtype_,
                       "; it must be BFloat16 or Half");

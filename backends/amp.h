@@ -22,7 +22,7 @@
 namespace trainyard {
 
 struct AmpOptions {
-  // kBFloat16 or kHalf. Unset: kHalf on CUDA, kBFloat16 on the CPU, as in
+  // kBFloat16 or kHalf. Unset: kBFloat16 on the CPU, kHalf elsewhere, as in
   // Python.
   std::optional<c10::ScalarType> dtype = std::nullopt;
   // For kHalf. bfloat16 has the range of float and needs no scaling.

@@ -1,31 +1,33 @@
 #include "backends/make_backend.h"
 
-#include <ATen/Context.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
 #include "backends/processes/process_group.h"
 #include "backends/processes/rendezvous.h"
 #include "backends/single_process.h"
+#include "trainer/accelerator.h"
 
 namespace trainyard {
 namespace {
 
 at::Device DeviceFor(const BackendOptions& options, int64_t local_rank) {
-  if (options.device) return *options.device;
-  return at::hasCUDA()
-             ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(local_rank))
-             : at::Device(at::kCPU);
+  return options.device ? *options.device : DefaultDevice(local_rank);
+}
+
+// Allocations that name no device must go to this one as well.
+at::Device MakeCurrent(at::Device device) {
+  if (!device.is_cpu()) {
+    c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
+  }
+  return device;
 }
 
 std::unique_ptr<Backend> MakeDdp(const BackendOptions& options) {
   const Rendezvous rendezvous =
       options.rendezvous ? *options.rendezvous : RendezvousFromEnvironment();
-  const at::Device device = DeviceFor(options, rendezvous.local_rank);
-  if (device.is_cuda()) {
-    // Allocations that name no device must go there as well.
-    c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
-  }
+  const at::Device device =
+      MakeCurrent(DeviceFor(options, rendezvous.local_rank));
   auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{
       .rendezvous = rendezvous, .device = device, .timeout = options.timeout});
   return MakeDdpBackend(std::move(group), MakeSingleProcessBackend(device),
@@ -43,7 +45,7 @@ std::unique_ptr<Backend> MakeBackend(const std::string& name,
         ": each would train a model of its own; use \"ddp", name.substr(2),
         "\" to train one together, or MakeSingleProcessBackend if that is "
         "what you want");
-    return MakeSingleProcessBackend(DeviceFor(options, 0));
+    return MakeSingleProcessBackend(MakeCurrent(DeviceFor(options, 0)));
   };
   if (name == "sp") return single();
   if (name == "sp-amp") return MakeAmpBackend(single(), options.amp);

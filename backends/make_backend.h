@@ -1,6 +1,6 @@
 // MakeBackend makes a backend by its name:
 //
-//   sp        one process, one device: the first CUDA device if there is one,
+//   sp        one process, one device: the first accelerator if there is one,
 //             else the CPU; an error under a launcher of several processes
 //   sp-amp    the same in mixed precision
 //   ddp       one of several processes that train together, each on its own

@@ -96,11 +96,11 @@ TEST(MakeBackendTest, BackendHeaderExample) {
 
 // The loop of README.md.
 TEST(MakeBackendTest, RunsALoopOfTheUser) {
-  const at::Tensor w = at::ones({2}).requires_grad_();
+  const auto backend = MakeBackend("sp-amp");
+  const at::Tensor w = at::ones({2}, backend->device()).requires_grad_();
   SGD optimizer({w}, {.lr = 0.1});
   const auto loss_of = [&] { return w.square().sum(); };
 
-  const auto backend = MakeBackend("sp-amp");
   backend->Prepare({{"net", {{"w", w}}}});
   for (int update = 0; update < 50; ++update) {
     at::Tensor loss;

@@ -9,8 +9,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <utility>
 
+#include "backends/processes/device_group.h"
 #include "backends/processes/gloo.h"
-#include "backends/processes/nccl.h"
 #include "backends/processes/own_address.h"
 #include "backends/processes/roll_call.h"
 #include "backends/processes/store.h"
@@ -23,14 +23,18 @@ using C10dBackend = c10::intrusive_ptr<c10d::Backend>;
 
 c10::intrusive_ptr<C10dGroup> Group(
     const c10::intrusive_ptr<c10d::Store>& store, const Rendezvous& rendezvous,
-    const C10dBackend& gloo, const C10dBackend& nccl) {
+    const C10dBackend& gloo, const C10dBackend& on_device = nullptr,
+    c10::DeviceType type = c10::DeviceType::CPU) {
   auto group =
       c10::make_intrusive<C10dGroup>(store, static_cast<int>(rendezvous.rank),
                                      static_cast<int>(rendezvous.world_size));
   group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO, gloo);
-  if (nccl) {
-    group->setBackend(c10::DeviceType::CUDA, C10dGroup::BackendType::NCCL,
-                      nccl);
+  if (on_device) {
+    group->setBackend(type,
+                      type == c10::DeviceType::CUDA
+                          ? C10dGroup::BackendType::NCCL
+                          : C10dGroup::BackendType::CUSTOM,
+                      on_device);
   }
   return group;
 }
@@ -48,8 +52,9 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
     : options_(options) {
   TORCH_CHECK_VALUE(options.timeout.count() > 0, "ProcessGroup: timeout is ",
                     options.timeout.count(), " ms");
-  TORCH_CHECK_VALUE(options.device.is_cpu() || options.device.is_cuda(),
-                    "ProcessGroup: device is ", options.device,
+  const at::Device device = options.device;
+  TORCH_CHECK_VALUE(device.is_cpu() || HasDeviceGroup(device.type()),
+                    "ProcessGroup: device is ", device,
                     "; there are groups on the CPU and on CUDA");
   const Rendezvous& all = options_.rendezvous;
   store_ = OpenStore(all, options_.timeout);
@@ -63,13 +68,16 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
   }
   Guard("connecting", [&] {
     const GlooOptions gloo = {all, options_.timeout};
-    C10dBackend nccl;
-    if (options_.device.is_cuda()) {
-      nccl = MakeNccl(part("nccl"), all, options_.timeout);
+    C10dBackend on_device;
+    if (!device.is_cpu()) {
+      on_device =
+          MakeDeviceGroup({part("device"), all, device, options_.timeout});
     }
-    training_ = Group(part("training"), all,
-                      MakeGloo(part("gloo/training"), gloo), nccl);
-    side_ = Group(part("side"), all, MakeGloo(part("gloo/side"), gloo), nccl);
+    training_ =
+        Group(part("training"), all, MakeGloo(part("gloo/training"), gloo),
+              on_device, device.type());
+    side_ = Group(part("side"), all, MakeGloo(part("gloo/side"), gloo),
+                  on_device, device.type());
   });
 }
 
@@ -81,8 +89,7 @@ std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
   const auto part = c10::make_intrusive<c10d::PrefixStore>(
       "thread/" + std::to_string(others_++), store_);
   Guard("connecting for another thread", [&] {
-    other->side_ =
-        Group(part, all, MakeGloo(part, {all, options_.timeout}), nullptr);
+    other->side_ = Group(part, all, MakeGloo(part, {all, options_.timeout}));
   });
   return other;
 }

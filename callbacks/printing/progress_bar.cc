@@ -10,16 +10,12 @@
 namespace trainyard {
 namespace {
 
-// Waits for the device.
-ProgressDisplay::Values Read(const StepOutput& output) {
-  ProgressDisplay::Values values;
-  const auto add = [&](const std::string& name, const at::Tensor& value) {
-    if (!value.defined() || value.numel() != 1) return;
-    values.emplace_back(name, value.item<double>());
-  };
-  add("loss", output.loss);
-  for (const auto& [name, value] : output.metrics) add(name, value);
-  return values;
+LateValues::Tensors TensorsOf(const StepOutput& output) {
+  LateValues::Tensors tensors = {{"loss", output.loss}};
+  for (const auto& [name, value] : output.metrics) {
+    tensors.emplace_back(name, value);
+  }
+  return tensors;
 }
 
 int64_t SamplesOf(const AnyBatch& batch, const RunClock& clock) {
@@ -43,14 +39,18 @@ void ProgressBar::OnEpochStart(const EpochStart& e, Control&) {
 
 void ProgressBar::OnStepEnd(const StepEnd& e, Control&) {
   if (!prints_) return;
-  if (display_.Count(SamplesOf(e.batch, e.clock))) {
-    display_.Show(Read(e.output));
-  }
+  ShowStep(SamplesOf(e.batch, e.clock), e.output);
+}
+
+void ProgressBar::ShowStep(int64_t samples, const StepOutput& output) {
+  if (display_.Count(samples)) late_.Start(TensorsOf(output));
+  if (auto values = late_.Take()) display_.Show(std::move(*values));
 }
 
 void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
   if (!prints_) return;
   training_ = false;
+  late_.Drop();
   // The mean of the epoch says more than its last batch.
   ProgressDisplay::Values values;
   if (!e.history.Values("train_loss").empty()) {
@@ -62,6 +62,7 @@ void ProgressBar::OnTrainEpochEnd(const TrainEpochEnd& e, Control&) {
 void ProgressBar::OnEvalStart(const EvalStart& e, Control&) {
   prints_ = PrintsHere(e.backend, every_rank_);
   if (!prints_) return;
+  late_.Drop();
   // What still runs outside of an epoch is an evaluation that failed.
   if (!training_) display_.Leave();
   display_.Begin(epoch_ + e.name, 0, e.num_batches);
@@ -69,13 +70,12 @@ void ProgressBar::OnEvalStart(const EvalStart& e, Control&) {
 
 void ProgressBar::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
   if (!prints_) return;
-  if (display_.Count(SamplesOf(e.batch, e.clock))) {
-    display_.Show(Read(e.output));
-  }
+  ShowStep(SamplesOf(e.batch, e.clock), e.output);
 }
 
 void ProgressBar::OnEvalEnd(const EvalEnd& e, Control&) {
   if (!prints_) return;
+  late_.Drop();
   ProgressDisplay::Values values;
   for (const auto& [name, value] : e.metrics) {
     // The label has the evaluation's name.
@@ -93,6 +93,7 @@ void ProgressBar::OnRunEnd(const RunEnd&, Control&) {
 
 void ProgressBar::Leave() {
   training_ = false;
+  late_.Drop();
   display_.Leave();
 }
 

@@ -9,8 +9,8 @@
 // cleared before other callbacks print. If none prints, use
 // ProgressBar({.keep = true}), which leaves one line per pass.
 //
-// A step that draws nothing reads the clock once. A tensor is read, which waits
-// for the device, only if it is drawn.
+// A step that draws nothing reads the clock once. Numbers on a device are drawn
+// some steps late, so that nobody waits for the device.
 //
 // With several ranks it prints on local rank 0 of each machine only, unless
 // `every_rank` is set.
@@ -19,10 +19,12 @@
 #ifndef TRAINYARD_CALLBACKS_PRINTING_PROGRESS_BAR_H_
 #define TRAINYARD_CALLBACKS_PRINTING_PROGRESS_BAR_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "callbacks/callback.h"
+#include "callbacks/printing/late_values.h"
 #include "callbacks/printing/progress_display.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
@@ -51,11 +53,13 @@ class ProgressBar final : public Callback {
   void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:
+  void ShowStep(int64_t samples, const StepOutput& output);
   void Leave();
 
   bool every_rank_;
   bool prints_ = true;
   ProgressDisplay display_;
+  LateValues late_;
   // Whether an epoch is being trained: an evaluation then is within it.
   bool training_ = false;
   // Prepended to the name of an evaluation in a run; "" outside of runs.

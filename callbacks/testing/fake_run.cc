@@ -10,6 +10,7 @@
 
 #include "backends/backend.h"
 #include "backends/single_process.h"
+#include "trainer/accelerator.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
 
@@ -17,11 +18,13 @@ namespace trainyard {
 namespace {
 
 AnyBatch BatchOf(int64_t size) {
-  return AnyBatch(Example{at::zeros({size}), at::zeros({size})});
+  return AnyBatch(Example{at::zeros({size}, DefaultDevice()),
+                          at::zeros({size}, DefaultDevice())});
 }
 
 StepOutput OutputOf(double loss, int64_t size) {
-  return {.loss = at::full({}, loss, at::kDouble),
+  return {.loss = at::full({}, loss,
+                           at::device(DefaultDevice()).dtype(at::kDouble)),
           .weight = static_cast<double>(size)};
 }
 
@@ -29,7 +32,7 @@ StepOutput OutputOf(double loss, int64_t size) {
 
 Backend& FakeBackend() {
   static const std::unique_ptr<Backend> backend =
-      MakeSingleProcessBackend(at::kCPU);
+      MakeSingleProcessBackend(DefaultDevice());
   return *backend;
 }
 

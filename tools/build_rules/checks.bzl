@@ -13,6 +13,42 @@ _HERE = Label("//tools/build_rules/precompiled:headers")
 _FOLDER = (_HERE.workspace_root + "/" if _HERE.workspace_root else "") + _HERE.package
 _PRECOMPILED = str(Label("//third_party/clang:is_compiler"))
 
+_CUDA = str(Label("//third_party:cuda"))
+_DEVICES = ["cpu", "standin", "cuda"]
+
+def check_devices(macro, name, devices):
+    """Fails on a device that tests cannot run on.
+
+    Args:
+      macro: the calling macro, for the message.
+      name: the target's name.
+      devices: the devices that it names.
+    """
+    for device in devices:
+        if device not in _DEVICES:
+            fail("{}({}): unknown device {}; use one of {}".format(macro, name, device, _DEVICES))
+
+def device_attributes(device, ranks, tags):
+    """The attributes of a test on a device: a test on CUDA needs it and uses all GPUs.
+
+    Args:
+      device: the device.
+      ranks: how many GPUs it needs on CUDA.
+      tags: further tags.
+
+    Returns:
+      a dict of attributes.
+    """
+    if device != "cuda":
+        return {"tags": tags}
+    return {
+        "tags": tags + ["multi_gpu" if ranks > 1 else "gpu", "exclusive"],
+        "target_compatible_with": select({
+            _CUDA: [],
+            "//conditions:default": ["@platforms//:incompatible"],
+        }),
+    }
+
 def check_target(macro, name, kwargs, suffix = ""):
     """Fails on a name or an argument that the facade does not allow.
 

@@ -2,21 +2,19 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_binary")
 load("@rules_shell//shell:sh_test.bzl", "sh_test")
-load("//tools/build_rules:checks.bzl", "check_target", "compiled_target")
+load("//tools/build_rules:checks.bzl", "check_devices", "check_target", "compiled_target", "device_attributes")
 
 # The launcher of the ranks, and their main. Label() makes them work from other workspaces.
 _LAUNCHER = Label("//tools/launch:launch_only")
 _MAIN = Label("//tools/launch/testing:test_rank_main")
-_CUDA = str(Label("//third_party:cuda"))
-_DEVICES = ["cpu", "cuda"]
 
 def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = ["cpu"], size = "medium", tags = [], **kwargs):
-    """A GoogleTest program that runs as 1, 2 and 4 ranks, on CPUs and on CUDA devices.
+    """A GoogleTest program that runs as 1, 2 and 4 ranks, on every device that is named.
 
         distributed_test(
             name = "gather_test",
             srcs = ["gather_test.cc"],
-            devices = ["cpu", "cuda"],
+            devices = ["cpu", "standin", "cuda"],
             deps = [":gather"],
         )
 
@@ -25,16 +23,17 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
 
     Each rank runs all test cases and must pass them. It reads its rank from RANK and the
     other variables of tools/launch, and its device from TestDevice() in
-    tools/launch/testing/test_rank.h. When one rank fails, the others are terminated. Without
-    --config=cuda, CUDA tests are skipped; with it, they fail if there are fewer devices than
-    ranks.
+    tools/launch/testing/test_rank.h. When one rank fails, the others are terminated. "standin"
+    is a device for tests without a GPU: see backends/testing/standin. Tests on CUDA have the
+    tag gpu, those of several ranks multi_gpu. They are skipped without --config=cuda, and
+    with it, with the reason, if there are fewer devices than ranks.
 
     Args:
       name: ends in _test.
       srcs: its sources, without a main.
       deps: libraries that they include, without GoogleTest.
       world_sizes: numbers of ranks.
-      devices: of "cpu" and "cuda".
+      devices: of "cpu", "standin" and "cuda".
       size: Bazel's test size.
       tags: tags of every test.
       **kwargs: passed on to the program's cc_binary.
@@ -42,9 +41,7 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
     check_target("distributed_test", name, kwargs, "_test")
     if not world_sizes or not devices:
         fail("distributed_test({}): world_sizes and devices must not be empty".format(name))
-    for device in devices:
-        if device not in _DEVICES:
-            fail("distributed_test({}): unknown device {}; use one of {}".format(name, device, _DEVICES))
+    check_devices("distributed_test", name, devices)
     for n in world_sizes:
         if type(n) != "int" or n < 1:
             fail("distributed_test({}): invalid number of ranks: {}".format(name, n))
@@ -64,12 +61,7 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
                 srcs = [_LAUNCHER],
                 args = ["--nproc={}".format(n), "--", "$(rootpath :{})".format(program), "--device=" + device],
                 data = [":" + program],
-                # A CUDA test uses all devices.
-                tags = tags + ["cpu:{}".format(n)] + (["cuda", "exclusive"] if device == "cuda" else []),
-                target_compatible_with = select({
-                    _CUDA: [],
-                    "//conditions:default": ["@platforms//:incompatible"],
-                }) if device == "cuda" else [],
+                **device_attributes(device, n, tags + ["cpu:{}".format(n)])
             )
     native.test_suite(
         name = name,

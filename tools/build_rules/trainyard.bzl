@@ -6,11 +6,15 @@ One header, one library, one test, with the same name; the test follows the libr
 """
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
-load("//tools/build_rules:checks.bzl", "check_target", "compiled", "compiled_target")
+load("@rules_shell//shell:sh_test.bzl", "sh_test")
+load("//tools/build_rules:checks.bzl", "check_devices", "check_target", "compiled", "compiled_target", "device_attributes")
 load("//tools/build_rules:distributed_test.bzl", _distributed_test = "distributed_test")
 
 # Tests of several ranks: see distributed_test.bzl.
 distributed_test = _distributed_test
+
+# The main function of tests on several devices. Label() makes it work from other workspaces.
+_DEVICE_MAIN = Label("//tools/launch/testing:test_device_main")
 
 def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], testonly = False, **kwargs):
     """A C++ library: `name`, with `name.h` among its headers.
@@ -33,19 +37,47 @@ def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], testonly = False
         # Compiles nothing, so it needs no precompiled header.
         cc_library(name = name, hdrs = hdrs, deps = deps, testonly = testonly, **kwargs)
 
-def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
+def trainyard_cc_test(name, srcs, deps = [], size = "small", devices = ["cpu"], tags = [], **kwargs):
     """A GoogleTest program: `name`, with its main linked in.
+
+    With devices = ["cpu", "standin", "cuda"], x_test runs on the CPU, and the same program runs
+    as x_standin_test and x_cuda_test: TestDevice() in tools/launch/testing/test_rank.h names
+    the device, and a backend takes it by default. distributed_test has more on devices.
 
     Args:
       name: ends in _test.
       srcs: its sources.
       deps: libraries that it includes, without GoogleTest.
       size: Bazel's test size.
+      devices: "cpu", and of "standin" and "cuda".
+      tags: tags of every test.
       **kwargs: passed on to cc_test.
     """
     check_target("trainyard_cc_test", name, kwargs, "_test")
-    deps = deps + ["@com_google_googletest//:gtest_main"]
-    compiled_target(cc_test, name, srcs, deps, testonly = True, size = size, **kwargs)
+    check_devices("trainyard_cc_test", name, devices)
+    if "cpu" not in devices:
+        fail("trainyard_cc_test({}): devices must have \"cpu\"".format(name))
+    main = "@com_google_googletest//:gtest_main"
+    env = kwargs.pop("env", {})
+    if len(devices) == 1:
+        # A backend takes a GPU by default, if it sees one.
+        env = dict(env, CUDA_VISIBLE_DEVICES = "")
+    else:
+        main = _DEVICE_MAIN
+        deps = deps + ["@com_google_googletest//:gtest"]
+    compiled_target(cc_test, name, srcs, deps + [main], testonly = True, size = size, tags = tags, env = env, **kwargs)
+    for device in devices:
+        if device == "cpu":
+            continue
+        sh_test(
+            name = "{}_{}_test".format(name[:-len("_test")], device),
+            size = size,
+            srcs = [":" + name],
+            args = kwargs.get("args", []) + ["--device=" + device],
+            data = [":" + name] + kwargs.get("data", []),
+            env = env,
+            **device_attributes(device, 1, tags)
+        )
 
 def trainyard_cc_binary(name, srcs, deps = [], testonly = False, **kwargs):
     """A program.

@@ -86,8 +86,8 @@ class AnyBatch {
   // The same batch with its tensors on `device`; no copy if they are there.
   AnyBatch To(at::Device device) const;
 
-  // The same batch with its CPU tensors in page-locked memory. REQUIRES: a CUDA
-  // device.
+  // The same batch with its CPU tensors in page-locked memory. REQUIRES: an
+  // accelerator.
   AnyBatch PinMemory() const;
 
   // Rows [begin, end) of every tensor. Throws if the tensors have different

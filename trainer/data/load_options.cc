@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "trainer/accelerator.h"
 #include "trainer/data/loader.h"
 #include "trainer/data/loader_options.h"
 
@@ -24,13 +25,14 @@ const char* NameOf(LastBatch last_batch) {
 
 LoaderOptions OptionsOf(const LoaderRequest& request) {
   const LoadOptions& load = request.load;
-  return {.batch_size = request.batch_size,
-          .last_batch = load.last_batch,
-          .rank = request.rank,
-          .num_ranks = request.num_ranks,
-          .num_workers = load.num_workers,
-          .prefetch = load.prefetch,
-          .pin_memory = load.pin_memory};
+  return {
+      .batch_size = request.batch_size,
+      .last_batch = load.last_batch,
+      .rank = request.rank,
+      .num_ranks = request.num_ranks,
+      .num_workers = load.num_workers,
+      .prefetch = load.prefetch,
+      .pin_memory = load.pin_memory.value_or(AcceleratorType().has_value())};
 }
 
 // `make_sampler` makes the default one.
@@ -56,7 +58,7 @@ std::string ToString(const LoadOptions& load) {
   std::string text = "workers " + std::to_string(load.num_workers);
   if (load.num_workers > 0)
     text += ", prefetch " + std::to_string(PrefetchOf(options));
-  if (load.pin_memory) text += ", pinned";
+  if (load.pin_memory.value_or(false)) text += ", pinned";
   text += std::string(", last batch ") + NameOf(load.last_batch);
   if (load.sampler != nullptr) text += ", own sampler";
   if (load.collate != nullptr) text += ", own collate";

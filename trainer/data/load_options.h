@@ -34,8 +34,9 @@ struct LoadOptions {
   // REQUIRES: >= 1.
   std::optional<int64_t> prefetch = std::nullopt;
   // Puts batches into page-locked memory, so that copies to a GPU are
-  // asynchronous. REQUIRES: a CUDA device, if true.
-  bool pin_memory = false;
+  // asynchronous. Unset: if there is an accelerator. REQUIRES: an accelerator,
+  // if true.
+  std::optional<bool> pin_memory = std::nullopt;
   // What to do with samples that do not fill a batch on all ranks.
   LastBatch last_batch = LastBatch::kUneven;
   // The order of the samples. Null: shuffled by the seed of the run for

@@ -1,8 +1,9 @@
 #include "trainer/data/loader_options.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
+
+#include "trainer/accelerator.h"
 
 // From libgomp, which libtorch links. Only g++ ships its header.
 extern "C" void omp_set_num_threads(int threads);
@@ -23,9 +24,8 @@ void CheckLoaderOptions(const char* loader, const LoaderOptions& options) {
   TORCH_CHECK_VALUE(!options.prefetch || *options.prefetch >= 1, loader,
                     ": prefetch is ", options.prefetch.value_or(0),
                     "; it must be at least 1, or unset");
-  TORCH_CHECK_VALUE(!options.pin_memory || at::globalContext().hasCUDA(),
-                    loader,
-                    ": pin_memory is set, but there is no CUDA device to copy "
+  TORCH_CHECK_VALUE(!options.pin_memory || AcceleratorType(), loader,
+                    ": pin_memory is set, but there is no accelerator to copy "
                     "to; leave it unset");
 }
 

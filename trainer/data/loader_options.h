@@ -33,7 +33,7 @@ struct LoaderOptions {
   // worker. REQUIRES: >= 1.
   std::optional<int64_t> prefetch = std::nullopt;
   // Puts batches into page-locked memory, so that copies to a GPU are
-  // asynchronous. REQUIRES: a CUDA device, if true.
+  // asynchronous. REQUIRES: an accelerator, if true.
   bool pin_memory = false;
 };
 

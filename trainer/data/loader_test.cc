@@ -1,6 +1,5 @@
 #include "trainer/data/loader.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "tools/testing/error_of.h"
+#include "trainer/accelerator.h"
 #include "trainer/data/item_dataset.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/data/testing/live_threads.h"
@@ -258,8 +258,8 @@ TEST(LoaderTest, RejectsBadOptions) {
   };
   EXPECT_THAT(with({.batch_size = 11, .last_batch = LastBatch::kDrop}),
               HasSubstr("10 samples do not fill one batch of 1 x 11"));
-  if (!at::globalContext().hasCUDA()) {
-    EXPECT_THAT(with({.pin_memory = true}), HasSubstr("no CUDA device"));
+  if (!AcceleratorType()) {
+    EXPECT_THAT(with({.pin_memory = true}), HasSubstr("no accelerator"));
   }
   EXPECT_THAT(ErrorOf<c10::ValueError>(
                   [] { Loader(ItemNumbers(0), Shuffled(10), {}); }),

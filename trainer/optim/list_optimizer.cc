@@ -104,11 +104,27 @@ void ListOptimizer::FillSteps(Lists& lists) const {
   }
 }
 
+// A model may move to another device after its optimizer was made.
+void ListOptimizer::FollowParameters(Lists& lists) const {
+  const at::Device device = lists.params.front().device();
+  const auto move = [&](Tensors& tensors) {
+    for (at::Tensor& tensor : tensors) {
+      if (tensor.defined()) tensor = tensor.to(device);
+    }
+  };
+  for (Tensors& state : lists.state) {
+    if (state.front().defined() && state.front().device() == device) return;
+    move(state);
+  }
+  if (counter_ == Counter::kDevice) move(lists.steps);
+}
+
 void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
   // Nothing here is differentiated, so skip the autograd layer of all
   // operations.
   const at::AutoDispatchBelowAutograd no_autograd;
   for (Lists& lists : lists_) {
+    FollowParameters(lists);
     if (Collect(lists)) {
       Run(lists, divisor);
     } else {

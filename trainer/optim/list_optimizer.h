@@ -105,6 +105,7 @@ class ListOptimizer : public Optimizer {
   void AddLists(size_t group, const std::vector<NamedTensor>& params);
   void FillState(Lists& lists, const MakeState& make) const;
   void FillSteps(Lists& lists) const;
+  void FollowParameters(Lists& lists) const;
   bool Collect(Lists& lists) const;
   std::vector<std::vector<size_t>> Parts(const Lists& lists) const;
   void Run(Lists& lists, const std::optional<at::Tensor>& divisor);

@@ -4,6 +4,7 @@
 #include <ATen/ops/randn.h>
 
 #include "backends/single_process.h"
+#include "trainer/accelerator.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
@@ -22,7 +23,8 @@ struct LineRig::Parts {
   Parts(double lr, Backend* backend)
       : model((at::manual_seed(1), TestLinear(3, 1))),
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
-        own(backend == nullptr ? MakeSingleProcessBackend(at::kCPU) : nullptr),
+        own(backend == nullptr ? MakeSingleProcessBackend(DefaultDevice())
+                               : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
                 backend == nullptr ? *own : *backend,
                 {.default_callbacks = false}) {}

@@ -28,7 +28,8 @@ int TestLocalWorldSize() { return Number("LOCAL_WORLD_SIZE"); }
 std::string TestDevice() {
   const char* kind = std::getenv(kDeviceVariable);
   if (kind == nullptr || std::string(kind) == "cpu") return "cpu";
-  return kind + (":" + std::to_string(Number("LOCAL_RANK")));
+  const char* rank = std::getenv("LOCAL_RANK");
+  return std::string(kind) + ":" + (rank == nullptr ? "0" : rank);
 }
 
 void SetTestDevice(const std::string& kind) {

@@ -8,8 +8,7 @@
 //     …
 //   }
 //
-// A test names its device explicitly, as at::Device(TestDevice()): by default a
-// backend takes a GPU if there is one, also in a test for the CPU.
+// Tests of one process with several devices use TestDevice() as well.
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_H_
 #define TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_H_
@@ -22,9 +21,11 @@ int TestRank();
 int TestWorldSize();
 // The number of ranks on this host.
 int TestLocalWorldSize();
-// "cpu", or "cuda:N" with the local rank N.
+// "cpu", or "standin:N" or "cuda:N" with the local rank N; 0 in a test of one
+// process. A backend takes this device by default.
 std::string TestDevice();
-// Sets "cpu" or "cuda". Called by the main function, before any test case.
+// Sets "cpu", "standin" or "cuda". Called by the main function, before any test
+// case.
 void SetTestDevice(const std::string& kind);
 
 }  // namespace trainyard

@@ -1,13 +1,12 @@
 // TestRankMain is the main function of every rank of a distributed_test.
 //
-// Fails if this host has fewer CUDA devices than ranks, or if no test case was
-// selected. Only rank 0 writes Bazel's XML file.
+// Fails if no test case was selected. Only rank 0 writes Bazel's XML file.
 #ifndef TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
 #define TRAINYARD_TOOLS_LAUNCH_TESTING_TEST_RANK_MAIN_H_
 
 namespace trainyard {
 
-// Arguments: GoogleTest's, and --device=cpu or --device=cuda.
+// Arguments: GoogleTest's, and --device=cpu, --device=standin or --device=cuda.
 int TestRankMain(int argc, char** argv);
 
 }  // namespace trainyard

@@ -4,7 +4,9 @@
 #include <ATen/Context.h>
 
 #include <mutex>
+#include <string>
 
+#include "trainer/accelerator.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
@@ -12,7 +14,6 @@ namespace {
 
 constexpr int64_t kVersion = 1;
 constexpr char kHost[] = "cpu";
-constexpr char kCuda[] = "cuda";
 
 at::Tensor StateOf(at::Generator generator) {
   const std::lock_guard<std::mutex> lock(generator.mutex());
@@ -24,8 +25,14 @@ void SetState(at::Generator generator, const at::Tensor& state) {
   generator.set_state(state);
 }
 
-at::Generator CudaGenerator() {
-  return at::globalContext().defaultGenerator(at::Device(at::kCUDA));
+// Under the name of its type: "cuda".
+std::string NameOf(c10::DeviceType type) {
+  return c10::DeviceTypeName(type, /*lower_case=*/true);
+}
+
+// Of the current device.
+at::Generator GeneratorOf(c10::DeviceType type) {
+  return at::globalContext().defaultGenerator(at::Device(type));
 }
 
 }  // namespace
@@ -33,15 +40,18 @@ at::Generator CudaGenerator() {
 State SaveRngState() {
   State state(kVersion);
   SetTensor(state, kHost, StateOf(at::detail::getDefaultCPUGenerator()));
-  if (at::hasCUDA()) SetTensor(state, kCuda, StateOf(CudaGenerator()));
+  if (const auto type = AcceleratorType()) {
+    SetTensor(state, NameOf(*type), StateOf(GeneratorOf(*type)));
+  }
   return state;
 }
 
 void LoadRngState(const State& state) {
   state.CheckVersion(kVersion);
   const at::Tensor& host = GetTensor(state, kHost);
-  if (state.Has(kCuda) && at::hasCUDA()) {
-    SetState(CudaGenerator(), GetTensor(state, kCuda));
+  const auto type = AcceleratorType();
+  if (type && state.Has(NameOf(*type))) {
+    SetState(GeneratorOf(*type), GetTensor(state, NameOf(*type)));
   }
   SetState(at::detail::getDefaultCPUGenerator(), host);
 }

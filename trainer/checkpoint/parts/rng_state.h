@@ -1,5 +1,5 @@
 // The state of libtorch's random number generators: the default generator of
-// the CPU, and that of the current CUDA device if there is one.
+// the CPU, and that of the current accelerator if there is one.
 //
 //   checkpoint.parts["rng"] = SaveRngState();
 //   LoadRngState(checkpoint.parts.at("rng"));
@@ -14,10 +14,10 @@ namespace trainyard {
 
 State SaveRngState();
 
-// Restores the generators. A CUDA generator that the state lacks is left
-// unchanged; a CUDA state is ignored on a machine without CUDA. Throws
-// std::invalid_argument if the CPU's state is missing and c10::Error if a state
-// is malformed.
+// Restores the generators. The generator of an accelerator that the state
+// lacks is left unchanged; the state of one that is not there is ignored.
+// Throws std::invalid_argument if the CPU's state is missing and c10::Error if
+// a state is malformed.
 void LoadRngState(const State& state);
 
 // The same generators as a part of a run.

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 #include <absl/strings/str_cat.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
 #include <cstring>
@@ -28,7 +29,7 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
     buffer = old->second;
   } else {
     buffer = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type())
-                                           .pinned_memory(tensor.is_cuda()));
+                                           .pinned_memory(!tensor.is_cpu()));
   }
   const bool plain = tensor.is_cpu() && tensor.is_contiguous() &&
                      !tensor.is_conj() && !tensor.is_neg();
@@ -36,15 +37,30 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
     std::memcpy(buffer.mutable_data_ptr(), tensor.const_data_ptr(),
                 tensor.nbytes());
   } else {
-    buffer.copy_(tensor.detach(), /*non_blocking=*/false);
+    buffer.copy_(tensor.detach(), /*non_blocking=*/true);
+    if (!tensor.is_cpu()) devices_.insert(tensor.device());
   }
   return buffer;
+}
+
+void Snapshot::RecordCopies() {
+  for (const at::Device& device : std::exchange(devices_, {})) {
+    copied_.emplace_back(device.type());
+    copied_.back().record(
+        c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+  }
+}
+
+const Checkpoint& Snapshot::checkpoint() const {
+  for (const c10::Event& event : copied_) event.synchronize();
+  return checkpoint_;
 }
 
 absl::Status Snapshot::Take(const Checkpoint& checkpoint,
                             const RankShare& share) {
   try {
     used_.clear();
+    copied_.clear();
     // Everything except tensors is small and copied first, then the tensors.
     checkpoint_ = checkpoint;
     for (auto& [group, tensors] : checkpoint_.tensors) {
@@ -72,6 +88,7 @@ absl::Status Snapshot::Take(const Checkpoint& checkpoint,
     // Drops the buffers of tensors that no longer exist.
     std::swap(buffers_, used_);
     used_.clear();
+    RecordCopies();
     return absl::OkStatus();
   } catch (const c10::Error& error) {
     checkpoint_ = Checkpoint();

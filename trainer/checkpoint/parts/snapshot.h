@@ -5,14 +5,20 @@
 //   absl::Status taken = snapshot.Take(checkpoint);
 //   absl::Status saved = store->Save(snapshot.checkpoint());
 //
-// Tensors on a GPU are copied into pinned memory. Thread-compatible.
+// Tensors on an accelerator are copied asynchronously into page-locked memory:
+// Take does not wait for them, checkpoint() does, also in another thread.
+// Thread-compatible.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PARTS_SNAPSHOT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PARTS_SNAPSHOT_H_
 
 #include <absl/status/status.h>
+#include <c10/core/Device.h>
+#include <c10/core/Event.h>
 
 #include <map>
 #include <string>
+#include <unordered_set>
+#include <vector>
 
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/rank_exchange.h"
@@ -27,15 +33,22 @@ class Snapshot {
   // empty.
   absl::Status Take(const Checkpoint& checkpoint, const RankShare& share = {});
 
-  const Checkpoint& checkpoint() const { return checkpoint_; }
+  // Waits for the copies.
+  const Checkpoint& checkpoint() const;
 
  private:
+  // Marks the end of the copies on each device.
+  void RecordCopies();
   at::Tensor Copy(const std::string& key, const at::Tensor& tensor);
 
   Checkpoint checkpoint_;
   // By group and name.
   std::map<std::string, at::Tensor> buffers_;
   std::map<std::string, at::Tensor> used_;
+  // The devices that the current copy reads from.
+  std::unordered_set<at::Device> devices_;
+  // One per device.
+  std::vector<c10::Event> copied_;
 };
 
 }  // namespace trainyard
