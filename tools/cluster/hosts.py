@@ -68,7 +68,7 @@ def enter(script: str, packages: str | None = None, programs: tuple[str, ...] = 
             archive.extractall(unpacked)
     _overlay("usr", unpacked)
     _overlay("etc", unpacked)
-    _run("ldconfig")
+    _run("/sbin/ldconfig")
     for program in programs:
         if shutil.which(program) is None:
             skip(f"there is no program {program}, and Debian's package of it could not be downloaded")
