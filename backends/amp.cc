@@ -41,7 +41,14 @@ class Amp final : public BackendDecorator {
 
   double FinishGradients(Optimizer& optimizer) override {
     const double weight = BackendDecorator::FinishGradients(optimizer);
-    if (scaler_) scaler_->Unscale(optimizer);
+    if (scaler_) {
+      scaler_->Unscale(optimizer);
+      // Each rank has seen its slices only.
+      if (shards_gradients()) {
+        const bool here = scaler_->AllFinite(optimizer);
+        scaler_->SetAllFinite(optimizer, !collectives().Any(!here));
+      }
+    }
     return weight;
   }
 

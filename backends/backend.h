@@ -24,11 +24,13 @@
 #include <c10/util/FunctionRef.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/collectives.h"
 #include "trainer/model/model_tensors.h"
+#include "trainer/model/tensor_slice.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/state.h"
@@ -68,6 +70,34 @@ class Backend : public Stateful {
   // Copies rank 0's tensors to all other ranks. Call it again after
   // requires_grad of a parameter has changed. Collective.
   virtual void Prepare(const std::vector<ModelTensors>& models) = 0;
+
+  // Prepares an optimizer of prepared models, before its state is loaded or
+  // used: a backend that shards lets it keep and update only this rank's slices
+  // of the parameters. FinishGradients does it for an optimizer, or a group of
+  // it, that was not prepared. Throws c10::ValueError for an optimizer that
+  // cannot be sharded.
+  virtual void PrepareOptimizer(Optimizer& /*optimizer*/) {}
+
+  // Whether this rank has only its slices of an optimizer's gradients: what is
+  // computed over all of them must be combined over the ranks.
+  virtual bool shards_gradients() const { return false; }
+
+  // The slice of a model's parameter that this rank holds, with an empty name.
+  // Unset if every rank holds the whole parameter.
+  virtual std::optional<TensorSlice> HeldSlice(
+      const at::Tensor& /*parameter*/) const {
+    return std::nullopt;
+  }
+
+  // Makes the parameters of all models whole on all ranks, until Release is
+  // called as often. For what reads or writes parameters outside of Forward and
+  // Backward; values written to them are lost. Collective.
+  virtual void GatherParameters() {}
+  virtual void ReleaseParameters() {}
+
+  // Call it after values were copied into the parameters (into the held slices,
+  // where there are any) by anything but Update, e.g. from a checkpoint.
+  virtual void ParametersLoaded() {}
 
   // Returns the weight that all ranks normalise by: the largest of the weights
   // that the ranks pass, fixed for the whole run once it is above 0. Pass the

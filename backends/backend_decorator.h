@@ -18,6 +18,7 @@
 #define TRAINYARD_BACKENDS_BACKEND_DECORATOR_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,19 @@ class BackendDecorator : public Backend {
   void Prepare(const std::vector<ModelTensors>& models) override {
     backend_->Prepare(models);
   }
+  void PrepareOptimizer(Optimizer& optimizer) override {
+    backend_->PrepareOptimizer(optimizer);
+  }
+  bool shards_gradients() const override {
+    return backend_->shards_gradients();
+  }
+  std::optional<TensorSlice> HeldSlice(
+      const at::Tensor& parameter) const override {
+    return backend_->HeldSlice(parameter);
+  }
+  void GatherParameters() override { backend_->GatherParameters(); }
+  void ReleaseParameters() override { backend_->ReleaseParameters(); }
+  void ParametersLoaded() override { backend_->ParametersLoaded(); }
   double ReferenceWeight(double weight) override {
     return backend_->ReferenceWeight(weight);
   }

@@ -67,6 +67,12 @@ bool GradScaler::AllFinite(const Optimizer& optimizer) const {
   return found->item<float>() == 0;
 }
 
+void GradScaler::SetAllFinite(const Optimizer& optimizer, bool finite) {
+  for (auto& [known, found] : found_inf_) {
+    if (known == &optimizer) found.fill_(finite ? 0 : 1);
+  }
+}
+
 void GradScaler::Update() {
   if (found_inf_.empty()) return;
   at::Tensor found = found_inf_.front().second;

@@ -54,6 +54,10 @@ class GradScaler final : public Stateful {
   // device. REQUIRES: Unscale was called.
   bool AllFinite(const Optimizer& optimizer) const;
 
+  // Replaces what Unscale found, for ranks that each have a part of the
+  // gradients and agree. REQUIRES: Unscale was called.
+  void SetAllFinite(const Optimizer& optimizer, bool finite);
+
   // Sets the scale for the next window, from the gradients of all optimizers
   // that were unscaled since the last call. Does nothing if there was none.
   void Update();

@@ -3,8 +3,11 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <string_view>
+
 #include "backends/processes/process_group.h"
 #include "backends/processes/rendezvous.h"
+#include "backends/sharded/zero.h"
 #include "backends/single_process.h"
 #include "trainer/accelerator.h"
 
@@ -23,15 +26,22 @@ at::Device MakeCurrent(at::Device device) {
   return device;
 }
 
-std::unique_ptr<Backend> MakeDdp(const BackendOptions& options) {
+// One of several processes; `sharded` stages of zero, 0: ddp.
+std::unique_ptr<Backend> MakeRank(const BackendOptions& options, int sharded) {
   const Rendezvous rendezvous =
       options.rendezvous ? *options.rendezvous : RendezvousFromEnvironment();
   const at::Device device =
       MakeCurrent(DeviceFor(options, rendezvous.local_rank));
   auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{
       .rendezvous = rendezvous, .device = device, .timeout = options.timeout});
-  return MakeDdpBackend(std::move(group), MakeSingleProcessBackend(device),
-                        options.ddp);
+  if (sharded == 0) {
+    return MakeDdpBackend(std::move(group), MakeSingleProcessBackend(device),
+                          options.ddp);
+  }
+  ZeroOptions zero = options.zero;
+  zero.stage = sharded;
+  return MakeZeroBackend(std::move(group), MakeSingleProcessBackend(device),
+                         zero);
 }
 
 }  // namespace
@@ -47,12 +57,20 @@ std::unique_ptr<Backend> MakeBackend(const std::string& name,
         "what you want");
     return MakeSingleProcessBackend(MakeCurrent(DeviceFor(options, 0)));
   };
-  if (name == "sp") return single();
-  if (name == "sp-amp") return MakeAmpBackend(single(), options.amp);
-  if (name == "ddp") return MakeDdp(options);
-  if (name == "ddp-amp") return MakeAmpBackend(MakeDdp(options), options.amp);
-  C10_THROW_ERROR(ValueError, "there is no backend \"" + name +
-                                  "\"; there are: sp, sp-amp, ddp, ddp-amp");
+  const auto made = [&](const std::string& plain) -> std::unique_ptr<Backend> {
+    if (plain == "sp") return single();
+    if (plain == "ddp") return MakeRank(options, 0);
+    if (plain == "zero1") return MakeRank(options, 1);
+    if (plain == "zero2") return MakeRank(options, 2);
+    C10_THROW_ERROR(ValueError,
+                    "there is no backend \"" + name +
+                        "\"; there are: sp, ddp, zero1, zero2, and each of "
+                        "them with -amp, e.g. sp-amp");
+  };
+  constexpr std::string_view kAmp = "-amp";
+  if (!name.ends_with(kAmp)) return made(name);
+  return MakeAmpBackend(made(name.substr(0, name.size() - kAmp.size())),
+                        options.amp);
 }
 
 }  // namespace trainyard

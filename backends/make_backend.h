@@ -7,6 +7,9 @@
 //             CUDA device or all on the CPU; started by tools/launch, torchrun,
 //             mpirun or srun
 //   ddp-amp   the same in mixed precision
+//   zero1, zero1-amp, zero2, zero2-amp
+//             like ddp, with the state of the optimizer (zero2: and the
+//             gradients) sharded over the processes
 //
 //   const auto backend = MakeBackend("sp-amp", {.amp = {.dtype = at::kHalf}});
 #ifndef TRAINYARD_BACKENDS_MAKE_BACKEND_H_
@@ -23,26 +26,29 @@
 #include "backends/backend.h"
 #include "backends/ddp.h"
 #include "backends/processes/rendezvous.h"
+#include "backends/sharded/zero.h"
 
 namespace trainyard {
 
 struct BackendOptions {
-  // Unset: CUDA if there is any (under "ddp" the device with the number of the
-  // local rank), else the CPU.
+  // Unset: CUDA if there is any (of several processes each has the device with
+  // the number of its local rank), else the CPU.
   std::optional<at::Device> device = std::nullopt;
   // For names that end in "-amp".
   AmpOptions amp = {};
   // For names that begin with "ddp".
   DdpOptions ddp = {};
-  // How long a process waits for another one under "ddp".
+  // For names that begin with "zero"; the name decides on the stage.
+  ZeroOptions zero = {};
+  // How long one of several processes waits for another one.
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
-  // How the processes find each other under "ddp". Unset: from the variables
-  // of the launcher.
+  // How several processes find each other. Unset: from the variables of the
+  // launcher.
   std::optional<Rendezvous> rendezvous = std::nullopt;
 };
 
-// Throws c10::ValueError for another name, with the names there are. Under
-// "ddp" collective: all ranks must call it.
+// Throws c10::ValueError for another name, with the names there are. Unless the
+// name begins with "sp" collective: all ranks must call it.
 std::unique_ptr<Backend> MakeBackend(const std::string& name,
                                      const BackendOptions& options = {});
 

@@ -4,11 +4,16 @@
 
 #include <vector>
 
+#include "backends/backend.h"
 #include "tracking/run_history.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
+
+void GradientNormMonitor::OnRunStart(const RunStart& e, Control&) {
+  backend_ = &e.backend;
+}
 
 void GradientNormMonitor::OnEpochStart(const EpochStart&, Control&) {
   sum_.reset();
@@ -19,8 +24,12 @@ void GradientNormMonitor::OnEpochStart(const EpochStart&, Control&) {
 void GradientNormMonitor::OnGradientsReady(const GradientsReady& e, Control&) {
   const std::vector<at::Tensor>& gradients = optimizer_.Gradients();
   if (gradients.empty()) return;
-  const at::Tensor norm =
-      GradientNorm(gradients).to(at::kDouble).div(e.divisor);
+  at::Tensor norm = GradientNorm(gradients).to(at::kDouble).div(e.divisor);
+  if (backend_ != nullptr && backend_->shards_gradients()) {
+    norm = norm.square();
+    backend_->collectives().AllReduce(norm, ReduceOp::kSum);
+    norm = norm.sqrt();
+  }
   sum_ = count_ == 0 ? norm : sum_.add(norm);
   // Unlike a comparison, it lets a NaN through.
   max_ = count_ == 0 ? norm : at::maximum(max_, norm);

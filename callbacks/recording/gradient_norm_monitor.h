@@ -4,7 +4,9 @@
 //
 //   trainer.Add(GradientNormMonitor(optimizer));
 //
-// The values stay on the device until the end of the epoch.
+// The values stay on the device until the end of the epoch. Under a backend
+// that shards gradients the norm is that over all ranks: all of them need the
+// callback.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_RECORDING_GRADIENT_NORM_MONITOR_H_
@@ -20,6 +22,7 @@
 
 namespace trainyard {
 
+class Backend;
 class Optimizer;
 
 class GradientNormMonitor final : public Callback {
@@ -27,12 +30,15 @@ class GradientNormMonitor final : public Callback {
   // Borrows the optimizer.
   explicit GradientNormMonitor(Optimizer& optimizer) : optimizer_(optimizer) {}
 
+  void OnRunStart(const RunStart& e, Control&) override;
   void OnEpochStart(const EpochStart& e, Control&) override;
   void OnGradientsReady(const GradientsReady& e, Control&) override;
   void OnTrainEpochEnd(const TrainEpochEnd& e, Control&) override;
 
  private:
   Optimizer& optimizer_;
+  // Of the run; null before the first.
+  Backend* backend_ = nullptr;
   // Of the current epoch.
   at::Tensor sum_;
   at::Tensor max_;

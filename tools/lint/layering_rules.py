@@ -13,6 +13,7 @@ INTERFACES = [
     "//backends:collectives",
     "//backends:gather_text",
     "//backends:while_others_wait",
+    "//backends:whole_parameters",
     "//callbacks:callback",
     "//callbacks:callback_handler",
     "//callbacks:other_weights",

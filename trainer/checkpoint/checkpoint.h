@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "trainer/model/named_tensor.h"
+#include "trainer/model/tensor_slice.h"
 #include "trainer/state.h"
 
 namespace trainyard {
@@ -32,6 +33,10 @@ struct Checkpoint {
   // safetensors file of that name, or to several if several ranks write. The
   // name of a group is [A-Za-z0-9_][A-Za-z0-9._-]*, except "state".
   std::map<std::string, std::vector<NamedTensor>> tensors = {};
+  // Tensors of which each rank holds only a slice, by group. Every rank passes
+  // its own slices; together they are whole. Loading joins them: they are then
+  // among `tensors`.
+  std::map<std::string, std::vector<TensorSlice>> slices = {};
   // All other state by part. The name of a part contains no slash. Tensors must
   // not contain NaN, except in the part "gradients".
   std::map<std::string, State> parts = {};

@@ -27,6 +27,13 @@ absl::Status CheckSavable(const Checkpoint& checkpoint) {
       if (!status.ok()) return status;
     }
   }
+  for (const auto& [group, slices] : checkpoint.slices) {
+    for (const TensorSlice& slice : slices) {
+      const absl::Status status =
+          CheckNoNan(group, {slice.name, slice.values.cpu()});
+      if (!status.ok()) return status;
+    }
+  }
   for (const auto& [part, state] : checkpoint.parts) {
     for (const auto& [name, value] : state.values()) {
       const auto* const tensor =

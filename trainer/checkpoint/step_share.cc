@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <map>
@@ -15,6 +16,7 @@
 #include "trainer/checkpoint/format/states.h"
 #include "trainer/checkpoint/parts/has_nan.h"
 #include "trainer/checkpoint/safetensors/safetensors_tensor.h"
+#include "trainer/checkpoint/slice_files.h"
 #include "trainer/io/quoted_name.h"
 #include "trainer/state_tensor.h"
 
@@ -98,6 +100,30 @@ absl::Status WriteGroup(const std::string& group, const Tensors& tensors,
   return absl::OkStatus();
 }
 
+// Writes this rank's slices of a group. Every rank must write to this folder:
+// otherwise the tensors in it are not complete.
+absl::Status WriteSlices(const std::string& group,
+                         const std::vector<TensorSlice>& slices,
+                         const RankShare& share, StepWriter& writer,
+                         std::vector<pb::FileEntry>& files) {
+  if (share.rank != share.global_rank) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "each rank has only a slice of the tensors of ", QuotedName(group),
+        ", so that no node has a complete checkpoint; unset save_per_node, or "
+        "use a backend that does not shard, e.g. \"ddp\""));
+  }
+  const Tensors written = WrittenSlices(slices);
+  if (written.empty()) return absl::OkStatus();
+  std::vector<const NamedTensor*> mine;
+  for (const NamedTensor& item : written) mine.push_back(&item);
+  absl::StatusOr<pb::FileEntry> file = WriteTensors(
+      SliceFileName(group, share.global_rank), group, mine, writer);
+  if (!file.ok()) return file.status();
+  DescribeSlices(slices, *file);
+  files.push_back(*std::move(file));
+  return absl::OkStatus();
+}
+
 // Returns the values of the parts that are tensors.
 Tensors StateTensors(const Checkpoint& checkpoint) {
   Tensors tensors;
@@ -108,8 +134,32 @@ Tensors StateTensors(const Checkpoint& checkpoint) {
   return tensors;
 }
 
+// Moves the tensors of a file, from `first` on, that are slices to `join`.
+void TakeSlices(const pb::FileEntry& file, size_t first, Tensors& tensors,
+                SliceJoin& join) {
+  std::map<std::string_view, const pb::SliceEntry*> slices;
+  for (const pb::TensorEntry& entry : file.tensors()) {
+    if (entry.has_slice()) slices[entry.name()] = &entry.slice();
+  }
+  if (slices.empty()) return;
+  const auto taken = [&](const NamedTensor& item) {
+    const auto found = slices.find(item.name);
+    if (found == slices.end()) return false;
+    const pb::SliceEntry& slice = *found->second;
+    join.Add({item.name,
+              item.tensor,
+              {slice.sizes().begin(), slice.sizes().end()},
+              static_cast<int64_t>(slice.begin())});
+    return true;
+  };
+  tensors.erase(std::remove_if(tensors.begin() + static_cast<int64_t>(first),
+                               tensors.end(), taken),
+                tensors.end());
+}
+
+// Appends the tensors of a file, and its slices to `join`.
 absl::Status ReadTensors(const StepReader& step, const pb::FileEntry& file,
-                         Tensors& tensors) {
+                         Tensors& tensors, SliceJoin& join) {
   const size_t first = tensors.size();
   std::vector<SafetensorsEntry> entries;
   const absl::Status read = step.ReadTensors(
@@ -126,6 +176,7 @@ absl::Status ReadTensors(const StepReader& step, const pb::FileEntry& file,
         CheckValues(entries[i], tensors[first + i].tensor);
     if (!values.ok()) return values;
   }
+  TakeSlices(file, first, tensors, join);
   return absl::OkStatus();
 }
 
@@ -178,12 +229,23 @@ std::vector<int> WritersOf(const std::vector<NamedTensor>& tensors,
   return SplitBySize(sizes, NumShards(tensors, world_size));
 }
 
+uint32_t FormatOf(const Checkpoint& checkpoint) {
+  return checkpoint.slices.empty() ? kCheckpointFormat : kSlicedFormat;
+}
+
 uint64_t SizeOf(const Checkpoint& checkpoint) {
   uint64_t bytes = 0;
   for (const auto& [group, tensors] : checkpoint.tensors) {
     for (const NamedTensor& item : tensors) {
       bytes += item.name.size() + 128;  // in headers and the manifest
       if (item.tensor.defined()) bytes += item.tensor.nbytes();
+    }
+  }
+  for (const auto& [group, slices] : checkpoint.slices) {
+    for (const TensorSlice& slice : slices) {
+      bytes += slice.name.size() + 128 +
+               static_cast<uint64_t>(c10::multiply_integers(slice.sizes)) *
+                   slice.values.element_size();
     }
   }
   return bytes;
@@ -200,6 +262,11 @@ absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
     }
     const absl::Status written =
         WriteGroup(group, tensors, share, writer, files);
+    if (!written.ok()) return written;
+  }
+  for (const auto& [group, slices] : checkpoint.slices) {
+    const absl::Status written =
+        WriteSlices(group, slices, share, writer, files);
     if (!written.ok()) return written;
   }
   const absl::StatusOr<std::string> states =
@@ -237,6 +304,7 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
   const uint32_t owner = OwnerOf(manifest, static_cast<uint32_t>(rank));
   checkpoint.own_parts = owner == static_cast<uint32_t>(rank);
   Tensors state_tensors;
+  std::map<std::string, SliceJoin> joins;
   absl::StatusOr<ParsedStates> states =
       absl::DataLossError(absl::StrCat(step.folder(), ": has no states"));
   for (const pb::FileEntry& file : manifest.files()) {
@@ -246,7 +314,8 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
     if (file.kind() == pb::FileEntry::TENSORS && !is_foreign) {
       status = ReadTensors(
           step, file,
-          is_state ? state_tensors : checkpoint.tensors[file.group()]);
+          is_state ? state_tensors : checkpoint.tensors[file.group()],
+          joins.try_emplace(file.group(), file.group()).first->second);
     } else if (file.kind() == pb::FileEntry::STATES && file.rank() == owner) {
       const absl::StatusOr<std::string> bytes = step.ReadBytes(file);
       if (!bytes.ok()) return bytes.status();
@@ -263,6 +332,7 @@ absl::StatusOr<Checkpoint> ReadStep(const StepReader& step, int rank) {
   if (!states.ok()) return states.status();
   absl::Status status = FillStates(*states, state_tensors);
   for (auto& [group, tensors] : checkpoint.tensors) {
+    if (status.ok()) status = joins.at(group).Finish(tensors);
     if (status.ok()) status = SortUnique(group, tensors);
   }
   if (!status.ok()) {

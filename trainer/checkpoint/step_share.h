@@ -27,11 +27,15 @@ namespace trainyard {
 std::vector<int> WritersOf(const std::vector<NamedTensor>& tensors,
                            int world_size);
 
-// Writes this rank's share of the tensors, and all of its parts. Returns
-// InvalidArgument for a name that is not allowed and FailedPrecondition for a
-// tensor that contains NaN.
+// Writes this rank's share of the tensors, and all of its slices and parts.
+// Returns InvalidArgument for a name that is not allowed and FailedPrecondition
+// for a tensor that contains NaN, and for slices that not all ranks write to
+// the same folder.
 absl::StatusOr<std::vector<pb::FileEntry>> WriteShare(
     const Checkpoint& checkpoint, const RankShare& share, StepWriter& writer);
+
+// Returns the version of the format that the checkpoint needs.
+uint32_t FormatOf(const Checkpoint& checkpoint);
 
 // Estimates how many bytes all ranks write together.
 uint64_t SizeOf(const Checkpoint& checkpoint);

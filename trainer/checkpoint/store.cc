@@ -229,8 +229,8 @@ absl::Status CheckpointStore::Save(const Checkpoint& checkpoint) {
   // The leader commits. Only then is the checkpoint saved.
   if (commits && status.ok()) {
     pb::Manifest manifest;
-    manifest.set_format_version(kCheckpointFormat);
-    manifest.set_min_reader_version(kCheckpointFormat);
+    manifest.set_format_version(FormatOf(checkpoint));
+    manifest.set_min_reader_version(FormatOf(checkpoint));
     manifest.set_producer(options_.producer);
     manifest.set_run_uuid(run_uuid_);
     manifest.set_save_uuid(save_uuid);

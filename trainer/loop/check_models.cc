@@ -26,6 +26,12 @@ void CheckModels(const std::vector<ModelTensors>& models,
     }
   }
   for (const NamedOptimizer& item : optimizers) {
+    // An earlier run may have sharded the parameters.
+    for (const auto& [name, slice] : item.optimizer->slices()) {
+      if (known.contains(slice.whole.unsafeGetTensorImpl())) {
+        known.insert(slice.slice.unsafeGetTensorImpl());
+      }
+    }
     for (const auto& group : item.optimizer->param_groups()) {
       for (const at::Tensor& parameter : group.params()) {
         TORCH_CHECK_VALUE(

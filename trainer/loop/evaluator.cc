@@ -11,6 +11,7 @@
 
 #include "backends/gather_text.h"
 #include "backends/while_others_wait.h"
+#include "backends/whole_parameters.h"
 #include "callbacks/other_weights.h"
 #include "trainer/loop/eval_metrics.h"
 
@@ -104,6 +105,8 @@ void Evaluator::CheckPrefixes() const {
 
 const Metrics& Evaluator::Evaluate(const RunClock& clock) {
   latest_.clear();
+  // Ranks may have different numbers of batches, and callbacks other weights.
+  const WholeParameters whole(parts_.backend);
   parts_.task.SetTraining(false);
   EvaluateSets("", clock);
   if (!options_.other_weights) return latest_;

@@ -69,9 +69,14 @@ void RunState::Collect(bool in_window, Checkpoint& checkpoint) const {
   for (const Entry& entry : entries_) {
     const std::string at_start = Prefixed(kWindowStart, entry.name);
     switch (entry.kind) {
-      case Kind::kTensors:
-        checkpoint.tensors[entry.name] = entry.tensors.tensors();
+      case Kind::kTensors: {
+        HeldTensors held = entry.tensors.tensors();
+        checkpoint.tensors[entry.name] = std::move(held.whole);
+        if (!held.slices.empty()) {
+          checkpoint.slices[entry.name] = std::move(held.slices);
+        }
         break;
+      }
       case Kind::kPart:
         parts[entry.name] = entry.part->SaveState();
         break;

@@ -29,6 +29,7 @@
 #include "backends/backend.h"
 #include "tracking/metrics.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/loop/held_tensors.h"
 #include "trainer/model/named_tensor.h"
 #include "trainer/state.h"
 
@@ -46,7 +47,7 @@ class RunState {
   // A group of tensors that is a file of its own.
   struct TensorGroup {
     std::string group;
-    std::function<std::vector<NamedTensor>()> tensors;
+    std::function<HeldTensors()> tensors;
     std::function<void(const std::vector<NamedTensor>& saved)> load;
   };
 

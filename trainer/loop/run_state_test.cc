@@ -43,12 +43,12 @@ class Part final : public Stateful {
 
 struct Rig {
   Rig() {
-    state.AddTensors(
-        {"model", [this] { return std::vector<NamedTensor>{{"w", weight}}; },
-         [this](const std::vector<NamedTensor>& saved) {
-           weight.copy_(saved.at(0).tensor);
-           log.emplace_back("model");
-         }});
+    state.AddTensors({"model",
+                      [this] { return HeldTensors{.whole = {{"w", weight}}}; },
+                      [this](const std::vector<NamedTensor>& saved) {
+                        weight.copy_(saved.at(0).tensor);
+                        log.emplace_back("model");
+                      }});
     state.Add("schedules", plain);
     state.AddMoving("clock", moving);
     state.AddMeans("means", means);

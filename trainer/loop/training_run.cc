@@ -40,6 +40,9 @@ const TrainOptions& Checked(const TrainOptions& options,
   CheckTrainOptions(options);
   CheckModels(parts.task.Models(), parts.optimizers);
   parts.backend.Prepare(parts.task.Models());
+  for (const NamedOptimizer& item : parts.optimizers) {
+    parts.backend.PrepareOptimizer(*item.optimizer);
+  }
   return options;
 }
 

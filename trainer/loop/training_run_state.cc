@@ -10,9 +10,8 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/error_message.h"
 #include "trainer/loop/format1.h"
+#include "trainer/loop/held_tensors.h"
 #include "trainer/loop/training_run.h"
-#include "trainer/model/tensor_match.h"
-#include "trainer/or_throw.h"
 
 // After every header of libtorch, which defines LOG too.
 #include <glog/logging.h>
@@ -23,18 +22,22 @@ namespace trainyard {
 void TrainingRun::RegisterState() {
   using IfMissing = RunState::IfMissing;
   Task& task = parts_.task;
-  state_.AddTensors({"model", [&task] { return task.NamedTensors(); },
-                     [&task](const std::vector<NamedTensor>& saved) {
-                       OrThrow(LoadTensors(saved, task.NamedTensors()));
-                     }});
+  Backend& backend = parts_.backend;
+  const auto held = [&task, &backend] {
+    return HeldOf(task.NamedTensors(), backend);
+  };
+  state_.AddTensors(
+      {"model", held, [held, &backend](const std::vector<NamedTensor>& saved) {
+         LoadHeld(saved, held());
+         backend.ParametersLoaded();
+       }});
   // Before the optimizers: a callback may give one more parameters to train.
   for (const auto& [name, callback] : parts_.callbacks.StatefulCallbacks()) {
     state_.Add("callback " + name, *callback, IfMissing::kWarn);
   }
   for (const NamedOptimizer& item : parts_.optimizers) {
     Optimizer& optimizer = *item.optimizer;
-    state_.AddTensors({item.name,
-                       [&optimizer] { return optimizer.NamedTensors(); },
+    state_.AddTensors({item.name, [&optimizer] { return HeldOf(optimizer); },
                        [&optimizer](const std::vector<NamedTensor>& saved) {
                          optimizer.LoadTensors(saved);
                        }});

@@ -1,6 +1,8 @@
 // The examples in the headers of this folder. tools/lint/examples.py compares
 // them.
+#include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,6 +11,7 @@
 #include "trainer/model/model.h"
 #include "trainer/model/model_tensors.h"
 #include "trainer/model/named_tensor.h"
+#include "trainer/model/tensor_slice.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
@@ -34,6 +37,13 @@ TEST(HeaderExamplesTest, NamedTensor) {
   std::vector<NamedTensor> state = {{"weight/step", step}};
   SortByName(state);
   EXPECT_TRUE(state[0].tensor.is_same(step));
+}
+
+TEST(HeaderExamplesTest, TensorSlice) {
+  const at::Tensor weight = at::arange(6).reshape({3, 2});
+  const TensorSlice slice = {"weight", SliceOf(weight, 4, 2), {3, 2}, 4};
+  EXPECT_TRUE(slice.values.equal(at::tensor({4, 5})));
+  EXPECT_TRUE(slice.values.is_alias_of(weight));
 }
 
 }  // namespace

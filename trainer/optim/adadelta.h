@@ -28,6 +28,8 @@ class Adadelta final : public ListOptimizer {
   explicit Adadelta(const ParamGroups& groups,
                     const AdadeltaOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 };

@@ -31,6 +31,8 @@ class Adagrad final : public ListOptimizer {
   explicit Adagrad(const ParamGroups& groups,
                    const AdagradOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 };

@@ -19,6 +19,9 @@
 namespace trainyard {
 
 class AdamBase : public ListOptimizer {
+ public:
+  bool element_wise() const override { return true; }
+
  protected:
   // The order of Lists::fields and of Lists::state.
   enum { kLr, kBeta1, kBeta2, kEps, kWeightDecay };

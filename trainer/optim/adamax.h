@@ -28,6 +28,8 @@ class Adamax final : public ListOptimizer {
  public:
   explicit Adamax(const ParamGroups& groups, const AdamaxOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 };

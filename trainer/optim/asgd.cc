@@ -27,7 +27,7 @@ ASGD::ASGD(const ParamGroups& groups, const ASGDOptions& options)
                      {"weight_decay", options.weight_decay}}) {
   AddState("ax");
   AddState("eta", [](const Lists& lists, const at::Tensor&) {
-    return at::full({}, lists.fields[kLr], at::kFloat);
+    return at::full({}, lists.initial[kLr], at::kFloat);
   });
   AddState("mu", [](const Lists&, const at::Tensor&) { return at::ones({}); });
   AddSteps();

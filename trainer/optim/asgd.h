@@ -30,6 +30,8 @@ class ASGD final : public ListOptimizer {
  public:
   explicit ASGD(const ParamGroups& groups, const ASGDOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 };

@@ -26,6 +26,8 @@ class Lion final : public ListOptimizer {
  public:
   explicit Lion(const ParamGroups& groups, const LionOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 };

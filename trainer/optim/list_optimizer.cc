@@ -16,6 +16,8 @@
 #include <map>
 #include <utility>
 
+#include "trainer/model/tensor_slice.h"
+
 namespace trainyard {
 namespace {
 
@@ -54,6 +56,7 @@ void ListOptimizer::AddLists(size_t group,
         lists_.size());
     if (is_new) {
       lists_.emplace_back().fields = Optimizer::fields(group);
+      lists_.back().initial = initial_fields(group);
       param_names_.emplace_back();
     }
     lists_[at->second].params.push_back(param.tensor);
@@ -63,11 +66,45 @@ void ListOptimizer::AddLists(size_t group,
 }
 
 void ListOptimizer::GroupAdded(const ParamGroup& group) {
-  const size_t before = lists_.size();
   AddLists(num_groups() - 1, group.params);
-  for (size_t i = before; i < lists_.size(); ++i) {
-    for (const MakeState& make : make_state_) FillState(lists_[i], make);
-    if (counter_) FillSteps(lists_[i]);
+}
+
+void ListOptimizer::MakeMissingState() const {
+  for (Lists& lists : lists_) {
+    while (lists.state.size() < make_state_.size()) {
+      FillState(lists, make_state_[lists.state.size()]);
+    }
+    if (counter_ && lists.steps.empty()) FillSteps(lists);
+  }
+}
+
+void ListOptimizer::ReplaceBySlices(const SlicesByWhole& slices) {
+  const at::NoGradGuard no_gradients;
+  for (Lists& lists : lists_) {
+    // A slot with an element per element of the parameter is cut as well.
+    std::vector<bool> like_param;
+    for (size_t slot = 0; slot < lists.state.size(); ++slot) {
+      const at::Tensor probe = at::zeros({3}, lists.params.front().options());
+      const at::Tensor made = make_state_[slot](lists, probe);
+      like_param.push_back(made.defined() && made.sizes() == probe.sizes());
+    }
+    for (size_t i = 0; i < lists.params.size(); ++i) {
+      const auto found = slices.find(lists.params[i].unsafeGetTensorImpl());
+      if (found == slices.end()) continue;
+      const ParamSlice& item = *found->second;
+      const at::Device device = item.slice.device();
+      lists.params[i] = item.slice;
+      for (size_t slot = 0; slot < lists.state.size(); ++slot) {
+        at::Tensor& state = lists.state[slot][i];
+        if (!state.defined() || !like_param[slot]) continue;
+        state = SliceOf(state, item.begin, item.slice.numel())
+                    .to(device, state.scalar_type(), /*non_blocking=*/false,
+                        /*copy=*/true);
+      }
+      if (!lists.steps.empty() && *counter_ == Counter::kDevice) {
+        lists.steps[i] = lists.steps[i].to(device);
+      }
+    }
   }
 }
 
@@ -78,7 +115,6 @@ void ListOptimizer::AddState(const std::string& name) {
 }
 
 void ListOptimizer::AddState(const std::string& name, MakeState make) {
-  for (Lists& lists : lists_) FillState(lists, make);
   state_names_.push_back(name);
   make_state_.push_back(std::move(make));
 }
@@ -91,10 +127,7 @@ void ListOptimizer::FillState(Lists& lists, const MakeState& make) const {
   }
 }
 
-void ListOptimizer::AddSteps(Counter where) {
-  counter_ = where;
-  for (Lists& lists : lists_) FillSteps(lists);
-}
+void ListOptimizer::AddSteps(Counter where) { counter_ = where; }
 
 void ListOptimizer::FillSteps(Lists& lists) const {
   for (const at::Tensor& param : lists.params) {
@@ -123,6 +156,7 @@ void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
   // Nothing here is differentiated, so skip the autograd layer of all
   // operations.
   const at::AutoDispatchBelowAutograd no_autograd;
+  MakeMissingState();
   for (Lists& lists : lists_) {
     FollowParameters(lists);
     if (Collect(lists)) {
@@ -131,6 +165,7 @@ void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
       for (const std::vector<size_t>& part : Parts(lists)) {
         Lists some;
         some.fields = lists.fields;
+        some.initial = lists.initial;
         Select(lists.params, part, some.params);
         Select(lists.grads, part, some.grads);
         Select(lists.steps, part, some.steps);
@@ -225,6 +260,7 @@ void ListOptimizer::UpdateAverages(const Tensors& grads, const Tensors& means,
 }
 
 std::vector<NamedTensor> ListOptimizer::NamedTensors() const {
+  MakeMissingState();
   std::vector<NamedTensor> named;
   for (size_t list = 0; list < lists_.size(); ++list) {
     const Lists& lists = lists_[list];

@@ -42,6 +42,8 @@ class ListOptimizer : public Optimizer {
   struct Lists {
     // The values of the group, in the order of the constructor's `fields`.
     const double* fields = nullptr;
+    // The same when the group was created.
+    const double* initial = nullptr;
     Tensors params;
     // Update may replace these tensors but must not write to them.
     Tensors grads;
@@ -71,8 +73,8 @@ class ListOptimizer : public Optimizer {
 
   // Adds a tensor "<parameter>/<name>" to the state of each parameter: zeros
   // like the parameter, or the result of `make`, which may be undefined for a
-  // parameter that needs none. `make` is also called for groups that are added
-  // later. For constructors.
+  // parameter that needs none. For constructors. The tensors are made before
+  // the first update, so that a process that updates slices never has more.
   using MakeState = std::function<at::Tensor(const Lists&, const at::Tensor&)>;
   void AddState(const std::string& name);
   void AddState(const std::string& name, MakeState make);
@@ -102,7 +104,10 @@ class ListOptimizer : public Optimizer {
  private:
   void Step(const std::optional<at::Tensor>& divisor) final;
   void GroupAdded(const ParamGroup& group) final;
+  void ReplaceBySlices(const SlicesByWhole& slices) final;
   void AddLists(size_t group, const std::vector<NamedTensor>& params);
+  // Makes the state that is not there yet.
+  void MakeMissingState() const;
   void FillState(Lists& lists, const MakeState& make) const;
   void FillSteps(Lists& lists) const;
   void FollowParameters(Lists& lists) const;
@@ -111,7 +116,8 @@ class ListOptimizer : public Optimizer {
   void Run(Lists& lists, const std::optional<at::Tensor>& divisor);
 
   Kernel kernel_;
-  std::vector<Lists> lists_;
+  // Mutable: reading the state makes it.
+  mutable std::vector<Lists> lists_;
   std::vector<std::vector<std::string>> param_names_;  // one per list
   std::vector<std::string> state_names_;
   std::vector<MakeState> make_state_;  // one per state name

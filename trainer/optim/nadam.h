@@ -34,6 +34,8 @@ class NAdam final : public ListOptimizer {
  public:
   explicit NAdam(const ParamGroups& groups, const NAdamOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 

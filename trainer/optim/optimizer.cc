@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trainer/model/tensor_match.h"
+#include "trainer/model/tensor_slice.h"
 
 namespace trainyard {
 namespace {
@@ -38,6 +39,7 @@ class FieldOptions final : public torch::optim::OptimizerOptions {
     return nullptr;
   }
   const double* values() const { return values_.data(); }
+  const double* initial() const { return initial_.data(); }
   // Remembers the current values as the initial ones.
   void KeepInitial() { initial_ = values_; }
   double Initial(std::string_view name) {
@@ -110,6 +112,7 @@ void Optimizer::Configure(size_t index, const ParamGroup& group) {
   param_groups()[index].set_options(std::move(options));
   for (const NamedTensor& param : group.params) {
     names_.insert(param.name);
+    param_names_.push_back(param.name);
     parameters_.push_back(param.tensor);
   }
   gradients_.reserve(parameters_.size());
@@ -135,6 +138,7 @@ void Optimizer::AddGroup(const ParamGroup& group) {
     if (parameters_.size() > before) {
       for (const NamedTensor& param : group.params) names_.erase(param.name);
       parameters_.resize(before);
+      param_names_.resize(before);
     }
     throw;
   }
@@ -148,8 +152,64 @@ void Optimizer::GroupAdded(const ParamGroup&) {
 
 bool Optimizer::Trains(const at::Tensor& parameter) const {
   return std::any_of(
-      parameters_.begin(), parameters_.end(),
-      [&](const at::Tensor& own) { return own.is_same(parameter); });
+             parameters_.begin(), parameters_.end(),
+             [&](const at::Tensor& own) { return own.is_same(parameter); }) ||
+         std::any_of(slices_.begin(), slices_.end(), [&](const auto& item) {
+           return item.second.whole.is_same(parameter);
+         });
+}
+
+void Optimizer::ReplaceBySlices(const SlicesByWhole&) {
+  TORCH_CHECK_VALUE(false, name_, ": cannot update slices of parameters");
+}
+
+void Optimizer::UseSlices(const std::vector<ParamSlice>& slices) {
+  TORCH_CHECK_VALUE(
+      element_wise(), name_,
+      ": an update looks at whole tensors, so the state cannot be sharded over "
+      "ranks; use an element-wise optimizer, e.g. AdamW, or the backend "
+      "\"ddp\"");
+  SlicesByWhole by_whole;
+  for (const ParamSlice& item : slices) {
+    by_whole[item.whole.unsafeGetTensorImpl()] = &item;
+  }
+  ReplaceBySlices(by_whole);
+  const auto replace = [&](at::Tensor& parameter) {
+    const auto found = by_whole.find(parameter.unsafeGetTensorImpl());
+    if (found == by_whole.end()) return static_cast<const ParamSlice*>(nullptr);
+    parameter = found->second->slice;
+    return found->second;
+  };
+  for (auto& group : param_groups()) {
+    for (at::Tensor& parameter : group.params()) replace(parameter);
+  }
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (const ParamSlice* const item = replace(parameters_[i])) {
+      slices_[param_names_[i]] = *item;
+    }
+  }
+}
+
+std::vector<NamedTensor> Optimizer::CutToSlices(
+    const std::vector<NamedTensor>& saved) const {
+  if (slices_.empty()) return saved;
+  // A parameter without dimensions has the shape of a counter: only a slice of
+  // one dimension tells what is to be cut.
+  std::set<std::string> in_one_dimension;
+  for (const NamedTensor& item : NamedTensors()) {
+    if (item.tensor.dim() == 1) in_one_dimension.insert(item.name);
+  }
+  std::vector<NamedTensor> tensors = saved;
+  for (NamedTensor& item : tensors) {
+    const auto found = slices_.find(item.name.substr(0, item.name.rfind('/')));
+    if (found == slices_.end()) continue;
+    const ParamSlice& slice = found->second;
+    if (item.tensor.sizes() == slice.whole.sizes() &&
+        (item.tensor.dim() > 0 || in_one_dimension.contains(item.name))) {
+      item.tensor = SliceOf(item.tensor, slice.begin, slice.slice.numel());
+    }
+  }
+  return tensors;
 }
 
 at::Tensor Optimizer::step(LossClosure closure) {
@@ -170,6 +230,7 @@ void Optimizer::StepDivided(const at::Tensor& divisor) {
 
 void Optimizer::ZeroGrad() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+  for (auto& [name, item] : slices_) item.whole.mutable_grad().reset();
 }
 
 const std::vector<at::Tensor>& Optimizer::Gradients() {
@@ -205,8 +266,8 @@ std::vector<std::pair<std::string, double>> Optimizer::Fields(
 }
 
 void Optimizer::LoadTensors(const std::vector<NamedTensor>& tensors) {
-  const absl::Status loaded =
-      trainyard::LoadTensors(tensors, NamedTensors(), TensorTypes::kConvert);
+  const absl::Status loaded = trainyard::LoadTensors(
+      CutToSlices(tensors), NamedTensors(), TensorTypes::kConvert);
   TORCH_CHECK_VALUE(loaded.ok(), name_, ": ", std::string(loaded.message()));
 }
 
@@ -236,6 +297,11 @@ void Optimizer::LoadState(const State& state) {
 const double* Optimizer::fields(size_t group) const {
   return static_cast<const FieldOptions&>(param_groups()[group].options())
       .values();
+}
+
+const double* Optimizer::initial_fields(size_t group) const {
+  return static_cast<const FieldOptions&>(param_groups()[group].options())
+      .initial();
 }
 
 }  // namespace trainyard

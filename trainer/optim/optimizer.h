@@ -15,10 +15,13 @@
 #include <torch/optim/optimizer.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,6 +31,15 @@
 #include "trainer/state.h"
 
 namespace trainyard {
+
+// A parameter of which this process updates only some elements.
+struct ParamSlice {
+  at::Tensor whole;
+  // A leaf of one dimension with the elements from `begin` on. It may share the
+  // memory of the parameter, or be a copy on another device.
+  at::Tensor slice;
+  int64_t begin = 0;
+};
 
 class Optimizer : public torch::optim::Optimizer, public Stateful {
  public:
@@ -68,13 +80,28 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   // Whether the parameter is in one of the groups.
   bool Trains(const at::Tensor& parameter) const;
 
+  // Whether the update of an element depends on nothing but the value, the
+  // gradients and the state of that element. Only such an optimizer can update
+  // slices of parameters.
+  virtual bool element_wise() const { return false; }
+
+  // Updates slices in place of whole parameters from now on, and keeps only
+  // their part of the state. Gradients are then those of the slices. Throws
+  // c10::ValueError unless element_wise().
+  void UseSlices(const std::vector<ParamSlice>& slices);
+
+  // The slices in use, by the name of the parameter.
+  const std::map<std::string, ParamSlice>& slices() const { return slices_; }
+
   // Returns all tensors of the state as "<parameter>/<what>", in name order.
-  // They share memory with the optimizer.
+  // They share memory with the optimizer. Of a parameter with a slice, tensors
+  // with an element per element of the parameter have those of the slice.
   virtual std::vector<NamedTensor> NamedTensors() const = 0;
 
   // Copies tensors that NamedTensors returned, in this run or an earlier one.
-  // Throws c10::ValueError, listing all differences, if names or shapes differ;
-  // then nothing has changed.
+  // Takes tensors of whole parameters also where slices are in use. Throws
+  // c10::ValueError, listing all differences, if names or shapes differ; then
+  // nothing has changed.
   virtual void LoadTensors(const std::vector<NamedTensor>& tensors);
 
   // The fields of all groups, which a schedule or a callback may have changed.
@@ -94,6 +121,15 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   // Creates the state of the last group, which was just added.
   virtual void GroupAdded(const ParamGroup& group);
 
+  // Replaces parameters, and their state, by the slices of these wholes. Called
+  // only if element_wise().
+  using SlicesByWhole = std::unordered_map<const void*, const ParamSlice*>;
+  virtual void ReplaceBySlices(const SlicesByWhole& slices);
+
+  // The saved tensors, those of whole parameters cut to the slices in use.
+  std::vector<NamedTensor> CutToSlices(
+      const std::vector<NamedTensor>& saved) const;
+
   // The update. Called with gradient recording switched off.
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
@@ -101,6 +137,8 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   // The values of a group, in the order of the constructor's `fields`. The
   // pointer stays valid.
   const double* fields(size_t group) const;
+  // The same when the group was created.
+  const double* initial_fields(size_t group) const;
 
  private:
   void Configure(size_t index, const ParamGroup& group);
@@ -108,7 +146,9 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   std::string name_;
   std::vector<FieldSpec> specs_;
   std::set<std::string> names_;
-  std::vector<at::Tensor> parameters_;
+  std::vector<std::string> param_names_;
+  std::vector<at::Tensor> parameters_;  // same order
+  std::map<std::string, ParamSlice> slices_;
   std::vector<at::Tensor> gradients_;
 };
 

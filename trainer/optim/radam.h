@@ -31,6 +31,8 @@ class RAdam final : public ListOptimizer {
  public:
   explicit RAdam(const ParamGroups& groups, const RAdamOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 

@@ -27,7 +27,7 @@ RMSprop::RMSprop(const ParamGroups& groups, const RMSpropOptions& options)
       centered_(options.centered) {
   AddState("square_avg");
   AddState("momentum_buffer", [](const Lists& lists, const at::Tensor& param) {
-    return lists.fields[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
+    return lists.initial[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
   });
   if (centered_) AddState("grad_avg");
   AddSteps();

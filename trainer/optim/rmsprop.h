@@ -33,6 +33,8 @@ class RMSprop final : public ListOptimizer {
   explicit RMSprop(const ParamGroups& groups,
                    const RMSpropOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 

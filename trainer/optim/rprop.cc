@@ -26,7 +26,7 @@ Rprop::Rprop(const ParamGroups& groups, const RpropOptions& options)
                      {"max_step", options.max_step}}) {
   AddState("prev");
   AddState("step_size", [](const Lists& lists, const at::Tensor& param) {
-    return at::full_like(param, lists.fields[kLr]);
+    return at::full_like(param, lists.initial[kLr]);
   });
   AddSteps();
 }

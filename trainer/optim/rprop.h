@@ -30,6 +30,8 @@ class Rprop final : public ListOptimizer {
  public:
   explicit Rprop(const ParamGroups& groups, const RpropOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
 };

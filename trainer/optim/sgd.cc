@@ -24,7 +24,7 @@ SGD::SGD(const ParamGroups& groups, const SGDOptions& options)
     CheckGroup(group, groups.groups()[group]);
   }
   AddState("momentum_buffer", [](const Lists& lists, const at::Tensor& param) {
-    return lists.fields[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
+    return lists.initial[kMomentum] == 0 ? at::Tensor() : at::zeros_like(param);
   });
   // Python needs no counter: a missing buffer marks the first update.
   AddSteps();

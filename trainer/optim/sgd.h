@@ -31,6 +31,8 @@ class SGD final : public ListOptimizer {
  public:
   explicit SGD(const ParamGroups& groups, const SGDOptions& options = {});
 
+  bool element_wise() const override { return true; }
+
  private:
   void Update(Lists& lists) override;
   void CheckGroup(size_t index, const ParamGroup& group) const override;

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "trainer/model/tensor_match.h"
+#include "trainer/model/tensor_slice.h"
 #include "trainer/optim/torch_optimizer_kinds.h"
 
 namespace trainyard {
@@ -187,6 +188,44 @@ void TorchOptimizer::GroupAdded(const ParamGroup& group) {
   }
 }
 
+bool TorchOptimizer::element_wise() const {
+  return TorchKindOf(*inner_).has_value();
+}
+
+void TorchOptimizer::ReplaceBySlices(const SlicesByWhole& slices) {
+  const at::NoGradGuard no_gradients;
+  const std::optional<Kind> kind = TorchKindOf(*inner_);
+  auto& states = inner_->state();
+  for (size_t group = 0; group < params_.size(); ++group) {
+    auto& inner_group = inner_->param_groups()[group];
+    for (at::Tensor& param : inner_group.params()) {
+      const auto found = slices.find(param.unsafeGetTensorImpl());
+      if (found == slices.end()) continue;
+      const ParamSlice& item = *found->second;
+      const auto state = states.find(param.unsafeGetTensorImpl());
+      if (state != states.end()) {
+        const TorchStateSlots slots =
+            kind->slots(*state->second, inner_group.options());
+        for (const TorchStateSlots::Slot& slot : slots.tensors) {
+          if (!slot.tensor->defined()) continue;
+          *slot.tensor =
+              SliceOf(*slot.tensor, item.begin, item.slice.numel())
+                  .to(item.slice.device(), slot.tensor->scalar_type(),
+                      /*non_blocking=*/false, /*copy=*/true);
+        }
+        auto taken = std::move(state->second);
+        states.erase(state);
+        states[item.slice.unsafeGetTensorImpl()] = std::move(taken);
+      }
+      param = item.slice;
+    }
+    for (NamedTensor& param : params_[group]) {
+      const auto found = slices.find(param.tensor.unsafeGetTensorImpl());
+      if (found != slices.end()) param.tensor = found->second->slice;
+    }
+  }
+}
+
 void TorchOptimizer::Step(const std::optional<at::Tensor>& divisor) {
   if (divisor) {
     const std::vector<at::Tensor>& gradients = Gradients();
@@ -230,7 +269,7 @@ void TorchOptimizer::LoadTensors(const std::vector<NamedTensor>& tensors) {
   const std::optional<Kind> kind = TorchKindOf(*inner_);
   if (!kind) return LoadArchive(tensors);
   const at::NoGradGuard no_gradients;
-  Given given(tensors);
+  Given given(CutToSlices(tensors));
   std::vector<std::pair<void*, std::unique_ptr<OptimizerParamState>>> fitting;
   for (size_t group = 0; group < params_.size(); ++group) {
     const OptimizerOptions& options = inner_->param_groups()[group].options();

@@ -45,6 +45,9 @@ class TorchOptimizer final : public Optimizer {
                  const ParamGroups& names);
   ~TorchOptimizer() override;
 
+  // True for libtorch's classes; what another class does is unknown.
+  bool element_wise() const override;
+
   // Throws c10::ValueError if the wrapped optimizer has state that its class
   // cannot save.
   std::vector<NamedTensor> NamedTensors() const override;
@@ -55,6 +58,7 @@ class TorchOptimizer final : public Optimizer {
   explicit TorchOptimizer(Parts parts);
 
   void GroupAdded(const ParamGroup& group) override;
+  void ReplaceBySlices(const SlicesByWhole& slices) override;
   void Step(const std::optional<at::Tensor>& divisor) override;
 
   std::vector<NamedTensor> ArchiveState() const;

@@ -19,6 +19,7 @@ constexpr size_t kMaxFileName = 255;
 constexpr int kFilesField = 12;
 constexpr int kTensorsField = 7;
 constexpr int kMaxWorld = 1'000'000;
+constexpr int kMaxDimensions = 64;
 // Enough for the maximum of files and tensors with all their fields.
 constexpr int64_t kMaxFields = 6'000'000;
 
@@ -32,11 +33,21 @@ absl::Status CheckVersion(const pb::Manifest& manifest) {
       manifest.min_reader_version() > manifest.format_version()) {
     return Bad("has no version");
   }
-  if (manifest.min_reader_version() > kCheckpointFormat) {
+  if (manifest.min_reader_version() > kSlicedFormat) {
     return absl::FailedPreconditionError(
         absl::StrCat("was written in format ", manifest.format_version(),
                      " by ", QuotedName(manifest.producer()),
-                     "; this program reads up to format ", kCheckpointFormat));
+                     "; this program reads up to format ", kSlicedFormat));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSlice(const pb::TensorEntry& tensor, const std::string& in) {
+  const pb::SliceEntry& slice = tensor.slice();
+  const auto too_large = [](uint64_t number) { return number > INT64_MAX; };
+  if (slice.sizes_size() > kMaxDimensions || too_large(slice.begin()) ||
+      std::any_of(slice.sizes().begin(), slice.sizes().end(), too_large)) {
+    return Bad("has a wrong slice of tensor ", QuotedName(tensor.name()), in);
   }
   return absl::OkStatus();
 }
@@ -61,6 +72,8 @@ absl::Status CheckTensors(const pb::FileEntry& file) {
       return Bad("has a wrong position of tensor ", QuotedName(name), in);
     }
     end = tensor.offset() + tensor.size();
+    const absl::Status slice = CheckSlice(tensor, in);
+    if (!slice.ok()) return slice;
   }
   if (end != 0 && end != file.size())
     return Bad("has bytes that belong to no tensor", in);

@@ -20,8 +20,10 @@
 namespace trainyard {
 
 inline constexpr char kManifestName[] = "manifest.pb";
-// The format that this program writes, and the newest that it reads.
+// The format that this program writes, and the one that it writes if there are
+// slices: the newest that it reads.
 inline constexpr uint32_t kCheckpointFormat = 1;
+inline constexpr uint32_t kSlicedFormat = 2;
 
 inline constexpr int kMaxCheckpointFiles = 100'000;
 inline constexpr int kMaxCheckpointTensors = 1'000'000;

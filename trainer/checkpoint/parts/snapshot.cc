@@ -71,6 +71,11 @@ absl::Status Snapshot::Take(const Checkpoint& checkpoint,
         item.tensor = Copy(group + "/" + item.name, item.tensor);
       }
     }
+    for (auto& [group, slices] : checkpoint_.slices) {
+      for (TensorSlice& slice : slices) {
+        slice.values = Copy(group + "/" + slice.name, slice.values);
+      }
+    }
     for (auto& [part, state] : checkpoint_.parts) {
       State copy(state.version());
       for (const auto& [name, value] : state.values()) {

@@ -1,0 +1,71 @@
+#include "backends/sharded/slice_gatherer.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <deque>
+#include <memory>
+#include <utility>
+
+namespace trainyard {
+
+SliceGatherer::SliceGatherer(SliceExchange& exchange,
+                             std::vector<ParamSlice> params,
+                             size_t bucket_bytes)
+    : exchange_(exchange), params_(std::move(params)) {
+  std::vector<size_t> open;
+  size_t bytes = 0;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    const at::Tensor& whole = params_[i].whole;
+    if (!open.empty() &&
+        (bytes + whole.nbytes() > bucket_bytes ||
+         params_[open[0]].whole.scalar_type() != whole.scalar_type() ||
+         params_[open[0]].whole.device() != whole.device())) {
+      AddBucket(std::exchange(open, {}));
+      bytes = 0;
+    }
+    open.push_back(i);
+    bytes += whole.nbytes();
+  }
+  if (!open.empty()) AddBucket(std::move(open));
+}
+
+void SliceGatherer::AddBucket(std::vector<size_t> params) {
+  std::vector<at::Tensor> wholes;
+  for (const size_t param : params) wholes.push_back(params_[param].whole);
+  buckets_.push_back(
+      {std::move(params), ChunkLayout(wholes, ShardLayout(exchange_.ranks()))});
+}
+
+void SliceGatherer::Gather() {
+  const at::NoGradGuard no_gradients;
+  // One bucket is on its way while the one before it is copied.
+  std::deque<std::pair<const Bucket*, std::unique_ptr<SliceExchange::Pending>>>
+      pending;
+  const auto complete = [&] {
+    const auto [bucket, work] = std::move(pending.front());
+    pending.pop_front();
+    const at::Tensor buffer = work->Wait();
+    for (size_t place = 0; place < bucket->params.size(); ++place) {
+      const ParamSlice& param = params_[bucket->params[place]];
+      const bool shared = param.slice.is_alias_of(param.whole);
+      bucket->chunks.Join(place, buffer, param.whole.detach(),
+                          shared ? exchange_.rank() : -1);
+    }
+  };
+  for (const Bucket& bucket : buckets_) {
+    const at::Tensor& like = params_[bucket.params[0]].whole;
+    at::Tensor buffer = at::empty({exchange_.ranks(), bucket.chunks.chunk()},
+                                  like.options().requires_grad(false));
+    at::Tensor row = buffer.select(0, exchange_.rank());
+    for (size_t place = 0; place < bucket.params.size(); ++place) {
+      bucket.chunks.Put(place, exchange_.rank(),
+                        params_[bucket.params[place]].slice.detach(), row);
+    }
+    pending.emplace_back(&bucket, exchange_.StartGather(buffer));
+    if (pending.size() > 1) complete();
+  }
+  while (!pending.empty()) complete();
+}
+
+}  // namespace trainyard
