@@ -1,6 +1,5 @@
 #include "trainer/loop/training_run.h"
 
-#include <ATen/ops/full.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -87,7 +86,8 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
 
 StepRunner TrainingRun::MakeStepRunner() {
   StepRunner::Parts parts{
-      parts_.task, {}, parts_.backend, parts_.callbacks, clock_};
+      parts_.task, {}, parts_.backend, parts_.callbacks, clock_,
+      [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; }};
   for (const NamedOptimizer& item : parts_.optimizers) {
     parts.optimizers.push_back(item.optimizer);
   }
@@ -217,6 +217,7 @@ bool TrainingRun::RunEpoch() {
     // After the last batch, the epoch is counted before anything is due.
     ended = more ? RunDueActions() : ShouldEnd();
   }
+  requested_.reset();
   if (ended) return false;
   RecordEpochMeans();
   schedules_.Step(StepOn::kEpoch);
@@ -241,17 +242,24 @@ bool TrainingRun::RunStep(int64_t batches_left) {
       steps_.Run(batch, last ? 1 : batches_left, reader_.position() - position);
   AddMeans(output);
   if (steps_.update_dropped()) HandleDroppedUpdate();
-  if (needs_seconds_) AgreeOnSeconds();
+  if (parts_.backend.num_processes() > 1) ReadNotes();
   return last;
 }
 
-void TrainingRun::AgreeOnSeconds() {
-  Backend& backend = parts_.backend;
-  if (backend.num_processes() == 1) return;
-  at::Tensor seconds =
-      at::full({1}, clock_.seconds(), at::kDouble).to(backend.device());
-  backend.collectives().Broadcast(seconds);
-  clock_.SetSeconds(seconds.item<double>());
+void TrainingRun::ReadNotes() {
+  requested_ = false;
+  double seconds = clock_.previous().seconds;
+  if (steps_.note_posted()) {
+    const std::vector<RankNote> notes =
+        parts_.backend.collectives().ReadNotes();
+    for (const RankNote& note : notes) {
+      if (note.flags != 0) requested_ = true;
+    }
+    seconds = notes[0].seconds;
+  }
+  // Within a window the ranks do not know each other's time: for them it stands
+  // still.
+  if (needs_seconds_) clock_.SetSeconds(seconds);
 }
 
 void TrainingRun::AddMeans(const StepOutput& output) {
@@ -290,13 +298,19 @@ bool TrainingRun::RunDueActions() {
   }
   if (checkpoint_.Due(clock_)) SaveCheckpoint(/*finished=*/false);
   if (report_.Due(clock_)) ReportMeans();
-  if (!parts_.backend.collectives().Any(
-          parts_.control.requested() ||
-          (cancellation_ && cancellation_->requested()))) {
-    return false;
-  }
+  if (!AnyRequested()) return false;
   RunRequestedActions();
   return ShouldEnd();
+}
+
+bool TrainingRun::RequestedHere() const {
+  return parts_.control.requested() ||
+         (cancellation_ && cancellation_->requested());
+}
+
+bool TrainingRun::AnyRequested() {
+  const std::optional<bool> told = std::exchange(requested_, std::nullopt);
+  return told ? *told : parts_.backend.collectives().Any(RequestedHere());
 }
 
 void TrainingRun::RunRequestedActions() {
@@ -317,6 +331,7 @@ void TrainingRun::Evaluate() {
   const Metrics& metrics = evaluator_.Evaluate(clock_);
   if (!evaluator_.empty()) schedules_.Observe(metrics);
   evaluation_.Done(clock_);
+  requested_.reset();
   eval_seconds_ += clock_.Elapsed() - start;
 }
 
@@ -329,6 +344,7 @@ void TrainingRun::ReportMeans() {
   }
   report_means_.Reset();
   parts_.callbacks.Fire(Report{clock_, metrics});
+  requested_.reset();
 }
 
 bool TrainingRun::ShouldEnd() {
