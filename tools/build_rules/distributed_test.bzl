@@ -8,7 +8,7 @@ _MAIN = Label("//tools/launch/testing:test_rank_main")
 _CUDA = str(Label("//third_party:cuda"))
 _DEVICES = ["cpu", "cuda"]
 
-def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = ["cpu"], size = "medium", tags = [], **kwargs):
+def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = ["cpu"], size = "medium", tags = [], over_gloo = False, **kwargs):
     """A GoogleTest program that runs as 1, 2 and 4 ranks, on CPUs and on CUDA devices.
 
         distributed_test(
@@ -35,6 +35,8 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
       devices: of "cpu" and "cuda".
       size: Bazel's test size.
       tags: tags of every test.
+      over_gloo: whether there are also tests gather_cpu_2_gloo_test, ... whose ranks exchange CPU
+        tensors by gloo instead of shared memory.
       **kwargs: passed on to the program's cc_binary.
     """
     check_target("distributed_test", name, kwargs, "_test")
@@ -54,21 +56,26 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
     tests = []
     for device in devices:
         for n in world_sizes:
-            test = "{}_{}_{}_test".format(base, device, n)
-            tests.append(test)
-            native.sh_test(
-                name = test,
-                size = size,
-                srcs = [_LAUNCHER],
-                args = ["--nproc={}".format(n), "--", "$(rootpath :{})".format(program), "--device=" + device],
-                data = [":" + program],
-                # A CUDA test uses all devices.
-                tags = tags + ["cpu:{}".format(n)] + (["cuda", "exclusive"] if device == "cuda" else []),
-                target_compatible_with = select({
-                    _CUDA: [],
-                    "//conditions:default": ["@platforms//:incompatible"],
-                }) if device == "cuda" else [],
-            )
+            transports = [("", {})]
+            if over_gloo and device == "cpu" and n > 1:
+                transports.append(("_gloo", {"TRAINYARD_SHARED_MEMORY": "0"}))
+            for suffix, env in transports:
+                test = "{}_{}_{}{}_test".format(base, device, n, suffix)
+                tests.append(test)
+                native.sh_test(
+                    name = test,
+                    size = size,
+                    srcs = [_LAUNCHER],
+                    args = ["--nproc={}".format(n), "--", "$(rootpath :{})".format(program), "--device=" + device],
+                    data = [":" + program],
+                    env = env,
+                    # A CUDA test uses all devices.
+                    tags = tags + ["cpu:{}".format(n)] + (["cuda", "exclusive"] if device == "cuda" else []),
+                    target_compatible_with = select({
+                        _CUDA: [],
+                        "//conditions:default": ["@platforms//:incompatible"],
+                    }) if device == "cuda" else [],
+                )
     native.test_suite(
         name = name,
         tests = tests,
