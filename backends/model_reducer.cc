@@ -42,7 +42,8 @@ std::unique_ptr<c10d::Reducer> MakeReducer(
       parameters, buckets, group.training(), sparse,
       static_cast<int64_t>(options.bucket_bytes),
       options.find_unused_parameters, /*gradient_as_bucket_view=*/true,
-      std::move(names_by_index), static_cast<int64_t>(options.first_bucket_bytes),
+      std::move(names_by_index),
+      static_cast<int64_t>(options.first_bucket_bytes),
       /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
       std::vector<int64_t>());
   if (options.static_graph) reducer->set_static_graph();
@@ -74,8 +75,9 @@ ModelReducer::ModelReducer(ProcessGroup& group, const ModelTensors& model,
   if (parameters_.empty()) return;
   group_.Guard("preparing the gradients", [&] {
     if (NeedsNothingSpecial(options_)) {
-      shared_ = MakeSharedReducer(group, parameters_, names,
-                                  std::min(options_.bucket_bytes, kSharedBucket));
+      shared_ =
+          MakeSharedReducer(group, parameters_, names,
+                            std::min(options_.bucket_bytes, kSharedBucket));
     }
     if (!shared_) reducer_ = MakeReducer(group, parameters_, names, options_);
   });

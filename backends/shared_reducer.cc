@@ -71,8 +71,8 @@ class SharedReducerImpl final : public SharedReducer {
   // Returns whether all ranks have the memory.
   bool Prepare(size_t bucket_bytes) {
     AssignBuckets(bucket_bytes);
-    header_ = RoundUp(2 * buckets_.size() * ranks() * sizeof(SharedCounter),
-                      kPage);
+    header_ =
+        RoundUp(2 * buckets_.size() * ranks() * sizeof(SharedCounter), kPage);
     segment_ = group_.MakeSegment(header_ + ranks() * part_);
     if (!segment_) return false;
     for (size_t rank = 0; rank < ranks(); ++rank) {
@@ -159,7 +159,8 @@ class SharedReducerImpl final : public SharedReducer {
 
   void AddHooks() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
-      auto accumulator = torch::autograd::impl::grad_accumulator(parameters_[i]);
+      auto accumulator =
+          torch::autograd::impl::grad_accumulator(parameters_[i]);
       using torch::autograd::variable_list;
       auto hook = std::make_unique<torch::autograd::utils::LambdaPostHook>(
           [this, i](const variable_list& outputs, const variable_list&) {
@@ -225,8 +226,8 @@ class SharedReducerImpl final : public SharedReducer {
       if (!arrived_[i]) missing += (missing.empty() ? "" : ", ") + names_[i];
     }
     TORCH_CHECK_VALUE(
-        missing.empty(), "ddp: parameters have not finished reduction: ",
-        missing,
+        missing.empty(),
+        "ddp: parameters have not finished reduction: ", missing,
         " got no gradient in this pass; set find_unused_parameters if the loss "
         "does not depend on all parameters");
   }
@@ -274,11 +275,10 @@ bool Suitable(const std::vector<at::Tensor>& parameters) {
   if (parameters.empty()) return false;
   const at::ScalarType type = parameters[0].scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
-  return std::all_of(parameters.begin(), parameters.end(),
-                     [&](const at::Tensor& parameter) {
-                       return parameter.is_cpu() &&
-                              parameter.scalar_type() == type;
-                     });
+  return std::all_of(
+      parameters.begin(), parameters.end(), [&](const at::Tensor& parameter) {
+        return parameter.is_cpu() && parameter.scalar_type() == type;
+      });
 }
 
 }  // namespace
@@ -286,9 +286,9 @@ bool Suitable(const std::vector<at::Tensor>& parameters) {
 std::unique_ptr<SharedReducer> MakeSharedReducer(
     ProcessGroup& group, const std::vector<at::Tensor>& parameters,
     const std::vector<std::string>& names, size_t bucket_bytes) {
-  TORCH_CHECK_VALUE(parameters.size() == names.size(), "MakeSharedReducer: ",
-                    parameters.size(), " parameters have ", names.size(),
-                    " names");
+  TORCH_CHECK_VALUE(parameters.size() == names.size(),
+                    "MakeSharedReducer: ", parameters.size(),
+                    " parameters have ", names.size(), " names");
   if (group.shared_ranks() == nullptr || !Suitable(parameters)) return nullptr;
   auto reducer = std::make_unique<SharedReducerImpl>(group, parameters, names);
   if (!reducer->Prepare(bucket_bytes)) return nullptr;

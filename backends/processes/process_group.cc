@@ -69,9 +69,10 @@ c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(const std::string& name,
                                                     size_t area,
                                                     const C10dBackend& nccl) {
   const Rendezvous& all = options_.rendezvous;
-  const auto store = c10::make_intrusive<c10d::PrefixStore>(prefix_ + name, store_);
-  auto group = c10::make_intrusive<C10dGroup>(
-      store, static_cast<int>(all.rank), static_cast<int>(all.world_size));
+  const auto store =
+      c10::make_intrusive<c10d::PrefixStore>(prefix_ + name, store_);
+  auto group = c10::make_intrusive<C10dGroup>(store, static_cast<int>(all.rank),
+                                              static_cast<int>(all.world_size));
   const auto make_gloo = [store, options = options_] {
     return MakeGloo(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
                     {options.rendezvous, options.timeout});
@@ -103,12 +104,12 @@ std::shared_ptr<SharedSegment> ProcessGroup::MakeSegment(size_t bytes) {
   const Rendezvous& all = options_.rendezvous;
   std::shared_ptr<SharedSegment> segment;
   Guard("sharing memory", [&] {
-    segment =
-        ShareSegment(*store_, {.name = prefix_ + "segment/" + std::to_string(segments_++),
-                               .rank = all.rank,
-                               .size = all.world_size,
-                               .bytes = bytes,
-                               .usable = SharedMemoryAllowed(options_)});
+    segment = ShareSegment(
+        *store_, {.name = prefix_ + "segment/" + std::to_string(segments_++),
+                  .rank = all.rank,
+                  .size = all.world_size,
+                  .bytes = bytes,
+                  .usable = SharedMemoryAllowed(options_)});
   });
   return segment;
 }

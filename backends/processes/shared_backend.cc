@@ -161,7 +161,8 @@ class SharedBackend final : public c10d::Backend {
                       ReduceParts(parts, 0, op, piece);
                     });
     }
-    return Result(OpType::ALLREDUCE, number, tensors, CopyBack(flat, tensor, number));
+    return Result(OpType::ALLREDUCE, number, tensors,
+                  CopyBack(flat, tensor, number));
   }
 
   WorkPtr broadcast(Tensors& tensors,
@@ -173,12 +174,12 @@ class SharedBackend final : public c10d::Backend {
     const at::Tensor flat = Flat(tensor);
     uint32_t number = 0;
     for (const at::Tensor& piece : Pieces(flat, 1)) {
-      number = open_->Post(
-          Tag(OpType::BROADCAST, root, BytesOf(piece)), piece.const_data_ptr(),
-          sends ? BytesOf(piece) : 0, [piece, root](const Parts& parts) {
-            std::memcpy(piece.mutable_data_ptr(), parts[root].data,
-                        BytesOf(piece));
-          });
+      number = open_->Post(Tag(OpType::BROADCAST, root, BytesOf(piece)),
+                           piece.const_data_ptr(), sends ? BytesOf(piece) : 0,
+                           [piece, root](const Parts& parts) {
+                             std::memcpy(piece.mutable_data_ptr(),
+                                         parts[root].data, BytesOf(piece));
+                           });
       open_->CompleteUpTo(number);
     }
     CopyBack(flat, tensor, number);
@@ -194,10 +195,10 @@ class SharedBackend final : public c10d::Backend {
   WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input,
                           const c10d::AllgatherOptions&) override {
     const at::NoGradGuard no_gradients;
-    TORCH_CHECK_VALUE(output.is_contiguous() &&
-                          output.numel() == input.numel() * getSize(),
-                      "_allgather_base: the output must be contiguous and ",
-                      getSize(), " times as large as the input");
+    TORCH_CHECK_VALUE(
+        output.is_contiguous() && output.numel() == input.numel() * getSize(),
+        "_allgather_base: the output must be contiguous and ", getSize(),
+        " times as large as the input");
     return Gather(OpType::_ALLGATHER_BASE, input,
                   output.detach().view({getSize(), -1}).unbind(0));
   }
@@ -207,11 +208,11 @@ class SharedBackend final : public c10d::Backend {
       const c10d::ReduceScatterOptions& options) override {
     const at::NoGradGuard no_gradients;
     const Op op = options.reduceOp.op_;
-    TORCH_CHECK_VALUE(output.is_contiguous() &&
-                          input.numel() == output.numel() * getSize(),
-                      "_reduce_scatter_base: the output must be contiguous, "
-                      "the input ",
-                      getSize(), " times as large");
+    TORCH_CHECK_VALUE(
+        output.is_contiguous() && input.numel() == output.numel() * getSize(),
+        "_reduce_scatter_base: the output must be contiguous, "
+        "the input ",
+        getSize(), " times as large");
     if (!CanReduce(input, op)) {
       return Other()._reduce_scatter_base(output, input, options);
     }
@@ -223,8 +224,8 @@ class SharedBackend final : public c10d::Backend {
       const at::Tensor sent = rows.narrow(1, begin, piece.numel()).contiguous();
       begin += piece.numel();
       const size_t offset = BytesOf(piece) * static_cast<size_t>(getRank());
-      number = Post(Tag(OpType::_REDUCE_SCATTER_BASE,
-                        static_cast<uint64_t>(op), BytesOf(piece)),
+      number = Post(Tag(OpType::_REDUCE_SCATTER_BASE, static_cast<uint64_t>(op),
+                        BytesOf(piece)),
                     sent, [piece, op, offset](const Parts& parts) {
                       ReduceParts(parts, offset, op, piece);
                     });
@@ -293,10 +294,12 @@ class SharedBackend final : public c10d::Backend {
   }
 
   // Splits a flat tensor so that `times` a piece fits into an area. At least
-  // one piece, also of a tensor without elements: each rank posts equally often.
+  // one piece, also of a tensor without elements: each rank posts equally
+  // often.
   Tensors Pieces(const at::Tensor& flat, int64_t times) const {
     const auto limit =
-        static_cast<int64_t>(open_->exchange().area() / flat.element_size()) / times;
+        static_cast<int64_t>(open_->exchange().area() / flat.element_size()) /
+        times;
     if (flat.numel() <= limit) return {flat};
     return flat.split(limit);
   }
@@ -314,10 +317,10 @@ class SharedBackend final : public c10d::Backend {
                       "there are ", outputs.size(), " outputs for ", getSize(),
                       " ranks");
     for (const at::Tensor& output : outputs) {
-      TORCH_CHECK_VALUE(output.is_contiguous() &&
-                            output.nbytes() == input.nbytes(),
-                        "an output of shape ", output.sizes(),
-                        " is not contiguous or not as large as the input");
+      TORCH_CHECK_VALUE(
+          output.is_contiguous() && output.nbytes() == input.nbytes(),
+          "an output of shape ", output.sizes(),
+          " is not contiguous or not as large as the input");
     }
     const at::Tensor flat = Flat(input);
     uint32_t number = 0;
@@ -336,13 +339,14 @@ class SharedBackend final : public c10d::Backend {
                         const Tensors& outputs) {
     for (size_t rank = 0; rank < parts.size(); ++rank) {
       if (parts[rank].bytes == 0) continue;
-      std::memcpy(static_cast<std::byte*>(outputs[rank].mutable_data_ptr()) + begin,
-                  parts[rank].data, parts[rank].bytes);
+      std::memcpy(
+          static_cast<std::byte*>(outputs[rank].mutable_data_ptr()) + begin,
+          parts[rank].data, parts[rank].bytes);
     }
   }
 
-  // If `flat` is a copy: completes the work and copies it to the tensor. Returns
-  // the bytes of the work that is left.
+  // If `flat` is a copy: completes the work and copies it to the tensor.
+  // Returns the bytes of the work that is left.
   size_t CopyBack(const at::Tensor& flat, const at::Tensor& tensor,
                   uint32_t number) {
     if (tensor.is_contiguous()) return BytesOf(flat);

@@ -45,10 +45,9 @@ SharedExchange::SharedExchange(std::shared_ptr<SharedSegment> segment,
       ranks_(segment_, options),
       parts_(static_cast<size_t>(options.size)) {
   if (segment_->size() < BytesFor(options.size, area)) {
-    throw std::invalid_argument("SharedExchange: the segment has " +
-                                std::to_string(segment_->size()) +
-                                " bytes, too few for areas of " +
-                                std::to_string(area));
+    throw std::invalid_argument(
+        "SharedExchange: the segment has " + std::to_string(segment_->size()) +
+        " bytes, too few for areas of " + std::to_string(area));
   }
 }
 
@@ -107,10 +106,10 @@ void SharedExchange::Complete(uint32_t number,
     if (rank != ranks_.rank()) ranks_.Wait(board.posted, number, rank);
     const Slot& slot = board.slots[number % kOpen];
     if (slot.tag != own_tag) {
-      throw std::runtime_error(
-          "rank " + std::to_string(rank) + " exchanges something else (" +
-          std::to_string(slot.tag) + ", this rank " + std::to_string(own_tag) +
-          ")");
+      throw std::runtime_error("rank " + std::to_string(rank) +
+                               " exchanges something else (" +
+                               std::to_string(slot.tag) + ", this rank " +
+                               std::to_string(own_tag) + ")");
     }
     parts_[static_cast<size_t>(rank)] = {
         slot.bytes > kSmall ? Area(rank, slot.area) : slot.data.data(),

@@ -57,8 +57,7 @@ class SharedExchange {
 
   // Waits for the parts of all ranks. They are valid while `read` runs.
   // REQUIRES: the oldest incomplete exchange.
-  void Complete(uint32_t number,
-                const std::function<void(const Parts&)>& read);
+  void Complete(uint32_t number, const std::function<void(const Parts&)>& read);
 
  private:
   struct Slot;

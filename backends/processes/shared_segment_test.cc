@@ -55,9 +55,9 @@ TEST(SharedSegmentTest, RejectsTheAddressOfAnotherSegment) {
   first->CloseFile();
   const auto second = SharedSegment::Create(4096);
   ASSERT_EQ(second->address().substr(32), old.substr(32));
-  EXPECT_THAT(ErrorOf<std::invalid_argument>(
-                  [&] { SharedSegment::Open(old, 4096); }),
-              HasSubstr("is another segment"));
+  EXPECT_THAT(
+      ErrorOf<std::invalid_argument>([&] { SharedSegment::Open(old, 4096); }),
+      HasSubstr("is another segment"));
   EXPECT_THAT(ErrorOf<std::invalid_argument>(
                   [&] { SharedSegment::Open(second->address(), 8192); }),
               HasSubstr("has 8192 bytes, not 12288"));

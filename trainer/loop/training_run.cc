@@ -85,9 +85,12 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
 }
 
 StepRunner TrainingRun::MakeStepRunner() {
-  StepRunner::Parts parts{
-      parts_.task, {}, parts_.backend, parts_.callbacks, clock_,
-      [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; }};
+  StepRunner::Parts parts{parts_.task,
+                          {},
+                          parts_.backend,
+                          parts_.callbacks,
+                          clock_,
+                          [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; }};
   for (const NamedOptimizer& item : parts_.optimizers) {
     parts.optimizers.push_back(item.optimizer);
   }

@@ -1,6 +1,6 @@
 // One training run of Trainyard's own trainer on a workload of the comparison
-// with other frameworks; run.py starts it and reads its last line. peer_train.py
-// has the same workloads.
+// with other frameworks; run.py starts it and reads its last line.
+// peer_train.py has the same workloads.
 //
 //   trainyard_train --workload=mlp --threads=1
 #include <ATen/Parallel.h>
@@ -67,10 +67,9 @@ const std::map<std::string, Workload>& Workloads() {
 }
 
 torch::nn::Sequential MakeMlp(const std::vector<int64_t>& w) {
-  return torch::nn::Sequential(
-      torch::nn::Linear(w[0], w[1]), torch::nn::ReLU(),
-      torch::nn::Linear(w[1], w[2]), torch::nn::ReLU(),
-      torch::nn::Linear(w[2], w[3]));
+  return torch::nn::Sequential(torch::nn::Linear(w[0], w[1]), torch::nn::ReLU(),
+                               torch::nn::Linear(w[1], w[2]), torch::nn::ReLU(),
+                               torch::nn::Linear(w[2], w[3]));
 }
 
 // Logits over the vocabulary for each token.
@@ -79,8 +78,7 @@ class EncoderImpl : public torch::nn::Module {
   EncoderImpl()
       : embedding_(
             register_module("emb", torch::nn::Embedding(kVocabulary, kWidth))),
-        position_(
-            register_parameter("pos", at::zeros({kLength, kWidth}))),
+        position_(register_parameter("pos", at::zeros({kLength, kWidth}))),
         encoder_(register_module(
             "enc",
             torch::nn::TransformerEncoder(torch::nn::TransformerEncoderOptions(
@@ -88,8 +86,8 @@ class EncoderImpl : public torch::nn::Module {
                     .dim_feedforward(kFeedForward)
                     .dropout(0),
                 kLayers)))),
-        head_(register_module("head",
-                              torch::nn::Linear(kWidth, kVocabulary))) {}
+        head_(register_module("head", torch::nn::Linear(kWidth, kVocabulary))) {
+  }
   // As cross entropy takes it: the classes are dimension 1.
   at::Tensor forward(const at::Tensor& tokens) {
     const at::Tensor input = embedding_->forward(tokens).add(position_);
@@ -114,8 +112,9 @@ Example MakeData(const Workload& work, int64_t records) {
     return {x, x.mul(7).add(3).remainder(kVocabulary)};
   }
   const at::Tensor x = at::randn({records, work.widths.front()});
-  return {x, x.matmul(at::randn({work.widths.front(), work.widths.back()}))
-                 .argmax(1)};
+  return {
+      x,
+      x.matmul(at::randn({work.widths.front(), work.widths.back()})).argmax(1)};
 }
 
 double Seconds() {
