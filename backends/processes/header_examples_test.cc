@@ -79,7 +79,7 @@ TEST(HeaderExamplesTest, ShareSegment) {
     const int64_t size = rendezvous.world_size;
     const auto segment = ShareSegment(
         *store, {.name = "sums", .rank = rank, .size = size, .bytes = 4096});
-    ASSERT_NE(segment, nullptr);
+    if (segment == nullptr) FAIL();  // use the network
     // One rank that cannot use it is enough.
     EXPECT_EQ(ShareSegment(*store, {.name = "other",
                                     .rank = rank,

@@ -1,6 +1,6 @@
 // MakeNccl makes c10d's NCCL backend: collectives between CUDA devices.
 //
-//   nccl = MakeNccl(part("nccl"), all, options_.timeout);
+//   nccl = MakeNccl(store, all, options_.timeout);
 //
 // Only a build with --config=cuda has it.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_NCCL_H_

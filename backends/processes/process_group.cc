@@ -57,8 +57,8 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
   Guard("connecting", [&] {
     C10dBackend nccl;
     if (options_.device.is_cuda()) {
-      nccl = MakeNccl(c10::make_intrusive<c10d::PrefixStore>("nccl", store_),
-                      all, options_.timeout);
+      const auto store = c10::make_intrusive<c10d::PrefixStore>("nccl", store_);
+      nccl = MakeNccl(store, all, options_.timeout);
     }
     training_ = Connect("training", kTrainingArea, nccl);
     side_ = Connect("side", kSideArea, nccl);

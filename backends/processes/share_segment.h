@@ -1,7 +1,7 @@
 // ShareSegment gives a segment of memory to all ranks of one machine.
 //
-//   const auto segment = ShareSegment(*store, {.name = "sums", .rank = rank,
-//                                              .size = size, .bytes = 4096});
+//   const auto segment = ShareSegment(
+//       *store, {.name = "sums", .rank = rank, .size = size, .bytes = 4096});
 //   if (segment == nullptr) …  // use the network
 //
 // Collective.

@@ -249,22 +249,6 @@ bool TrainingRun::RunStep(int64_t batches_left) {
   return last;
 }
 
-void TrainingRun::ReadNotes() {
-  requested_ = false;
-  double seconds = clock_.previous().seconds;
-  if (steps_.note_posted()) {
-    const std::vector<RankNote> notes =
-        parts_.backend.collectives().ReadNotes();
-    for (const RankNote& note : notes) {
-      if (note.flags != 0) requested_ = true;
-    }
-    seconds = notes[0].seconds;
-  }
-  // Within a window the ranks do not know each other's time: for them it stands
-  // still.
-  if (needs_seconds_) clock_.SetSeconds(seconds);
-}
-
 void TrainingRun::AddMeans(const StepOutput& output) {
   const auto add = steps_.batch_dropped() ? AddNames : AddValues;
   add(epoch_means_, output);
@@ -304,29 +288,6 @@ bool TrainingRun::RunDueActions() {
   if (!AnyRequested()) return false;
   RunRequestedActions();
   return ShouldEnd();
-}
-
-bool TrainingRun::RequestedHere() const {
-  return parts_.control.requested() ||
-         (cancellation_ && cancellation_->requested());
-}
-
-bool TrainingRun::AnyRequested() {
-  const std::optional<bool> told = std::exchange(requested_, std::nullopt);
-  return told ? *told : parts_.backend.collectives().Any(RequestedHere());
-}
-
-void TrainingRun::RunRequestedActions() {
-  Control& control = parts_.control;
-  Collectives& collectives = parts_.backend.collectives();
-  const bool evaluate = collectives.Any(control.TakeEvaluationRequest());
-  if (evaluate && !evaluator_.empty() && !evaluation_.DoneAt(clock_)) {
-    Evaluate();
-    parts_.task.SetTraining(true);
-  }
-  // The evaluation may have requested one.
-  const bool save = collectives.Any(control.TakeCheckpointRequest());
-  if (save && !checkpoint_.DoneAt(clock_)) SaveCheckpoint(/*finished=*/false);
 }
 
 void TrainingRun::Evaluate() {

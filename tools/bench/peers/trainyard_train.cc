@@ -3,23 +3,9 @@
 // peer_train.py has the same workloads.
 //
 //   trainyard_train --workload=mlp --threads=1
-#include <ATen/Parallel.h>
-#include <ATen/ops/argmax.h>
-#include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/randint.h>
-#include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/transformercoder.h>
-#include <torch/nn/modules/transformerlayer.h>
-#include <torch/nn/options/transformercoder.h>
-#include <torch/nn/options/transformerlayer.h>
-#include <torch/utils.h>
+#include <torch/torch.h>
 
 #include <algorithm>
 #include <chrono>
