@@ -3,12 +3,13 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/util/Exception.h>
-#include <torch/csrc/autograd/utils/lambda_post_hook.h>
+#include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdint>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -57,6 +58,22 @@ void AverageRange(const std::vector<std::byte*>& parts, size_t begin,
     }
   }
 }
+
+// Calls a function when the gradient of a parameter is complete.
+class AfterAccumulation final : public torch::autograd::FunctionPostHook {
+ public:
+  explicit AfterAccumulation(std::function<void()> call)
+      : call_(std::move(call)) {}
+  torch::autograd::variable_list operator()(
+      const torch::autograd::variable_list& outputs,
+      const torch::autograd::variable_list&) override {
+    call_();
+    return outputs;
+  }
+
+ private:
+  const std::function<void()> call_;
+};
 
 class SharedReducerImpl final : public SharedReducer {
  public:
@@ -161,12 +178,9 @@ class SharedReducerImpl final : public SharedReducer {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       auto accumulator =
           torch::autograd::impl::grad_accumulator(parameters_[i]);
-      using torch::autograd::variable_list;
-      auto hook = std::make_unique<torch::autograd::utils::LambdaPostHook>(
-          [this, i](const variable_list& outputs, const variable_list&) {
-            if (active_) Arrive(i);
-            return outputs;
-          });
+      auto hook = std::make_unique<AfterAccumulation>([this, i] {
+        if (active_) Arrive(i);
+      });
       const uintptr_t key = accumulator->add_post_hook(std::move(hook));
       hooks_.emplace_back(std::move(accumulator), key);
     }
