@@ -104,7 +104,15 @@ void OutputCollector::Collect(const std::vector<at::Tensor>& outputs) {
     const at::Tensor output = outputs[i].detach();
     // Copied even from the CPU: the next step may write into the same memory.
     at::Tensor kept = output.is_cpu() ? output.clone() : output.cpu();
-    parts_[i].push_back(kept.dim() == 0 ? kept.reshape({1}) : kept);
+    if (kept.dim() == 0) kept = kept.reshape({1});
+    if (!parts_[i].empty()) {
+      const at::IntArrayRef row = kept.sizes().slice(1),
+                            before = parts_[i].front().sizes().slice(1);
+      TORCH_CHECK_VALUE(row == before,
+                        "OutputCollector: an output has rows of shape ", row,
+                        " after steps with ", before);
+    }
+    parts_[i].push_back(kept);
   }
 }
 

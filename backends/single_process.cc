@@ -9,6 +9,7 @@
 #include "backends/collectives.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/scalar_value.h"
 #include "trainer/state.h"
 
 namespace trainyard {
@@ -57,7 +58,7 @@ class SingleProcess final : public Backend {
     if (options.clip.kind == Clip::Kind::kNorm) {
       // Folded into the optimizer's own pass over the gradients.
       divisor = ClippingDivisor(gradients, options.divisor, options.clip.limit);
-      if (divisor.is_cpu() && divisor.item<double>() == 1) divisor.reset();
+      if (divisor.is_cpu() && ScalarValue(divisor) == 1) divisor.reset();
     } else if (options.clip.kind == Clip::Kind::kNone) {
       divisor = at::scalar_tensor(options.divisor, gradients.front().options());
     } else {

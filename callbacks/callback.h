@@ -57,9 +57,9 @@ class Callback {
   virtual void OnEpochEnd(const EpochEnd&, Control&) {}
   virtual void OnCheckpointSaved(const CheckpointSaved&, Control&) {}
   virtual void OnCheckpointLoaded(const CheckpointLoaded&, Control&) {}
-  virtual void OnReport(const Report&, Control&) {}
-  virtual void OnStop(const Stop&, Control&) {}
-  virtual void OnCancel(const Cancel&, Control&) {}
+  virtual void OnMetricsReport(const MetricsReport&, Control&) {}
+  virtual void OnRunStopped(const RunStopped&, Control&) {}
+  virtual void OnRunCancelled(const RunCancelled&, Control&) {}
   virtual void OnRunEnd(const RunEnd&, Control&) {}
 
  protected:

@@ -232,7 +232,7 @@ TEST_F(CallbackHandlerTest, KnowsWhetherAnybodyListens) {
   EXPECT_FALSE(handler_.Hears<RunStart>());
   handler_.Add(Recorder(log_, "a"));
   EXPECT_TRUE(handler_.Hears<RunStart>());
-  EXPECT_FALSE(handler_.Hears<Report>());
+  EXPECT_FALSE(handler_.Hears<MetricsReport>());
 }
 
 TEST_F(CallbackHandlerTest, APriorityCanBeGivenWhenAdding) {

@@ -54,7 +54,7 @@ std::string NewFolder(const std::string& name) {
 TrainOptions Options() {
   return {.data = LinePoints(16),
           .eval_data = LinePoints(7),
-          .num_epochs = 3,
+          .length = Epochs(3),
           .per_device_batch_size = 2};
 }
 
@@ -63,6 +63,19 @@ bool SameOnAll(const at::Tensor& mine) {
     if (!at::equal(mine, other)) return false;
   }
   return true;
+}
+
+TEST(RunStartDdpTest, GivesEachRankItsNumberAndCollectives) {
+  LineRig rig(/*lr=*/0.1, &Ddp());
+  at::Tensor ranks;
+  rig.trainer().Add(On<RunStart>([&](const RunStart& e, Control&) {
+    EXPECT_EQ(e.backend.num_processes(), TestWorldSize());
+    ranks = at::tensor({e.backend.rank()}).to(e.backend.device());
+    e.backend.collectives().AllReduce(ranks, ReduceOp::kSum);
+  }));
+  rig.trainer().Train(Options());
+  ASSERT_TRUE(ranks.defined());
+  EXPECT_EQ(ranks.item<int64_t>(), TestWorldSize() * (TestWorldSize() - 1) / 2);
 }
 
 TEST(SaveBestDdpTest, OneWritesAndAllHaveTheBest) {
@@ -159,7 +172,7 @@ TEST(LearningRateFinderDdpTest, AllMeasureTheSame) {
       LearningRateFinder(rig.optimizer(), rig.trainer().task().NamedTensors(),
                          {.min_lr = 1e-4, .updates = 30}));
   TrainOptions options = Options();
-  options.num_epochs = 100;
+  options.length = Epochs(100);
   rig.trainer().Train(options);
   EXPECT_TRUE(at::equal(rig.weight(), weight));
   ASSERT_GT(finder.curve().points().size(), 10);

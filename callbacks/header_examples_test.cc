@@ -21,7 +21,6 @@
 #include "callbacks/callback_handler.h"
 #include "callbacks/clock.h"
 #include "callbacks/filters.h"
-#include "callbacks/predictions/prediction_rows.h"
 #include "callbacks/predictions/predictions_to_file.h"
 #include "callbacks/printing/log_metrics.h"
 #include "callbacks/printing/print_progress.h"
@@ -108,7 +107,7 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
   auto& [model, optimizer, backend, trainer] = program;
   const TrainOptions options{.data = LinePoints(4),
                              .eval_data = LinePoints(4),
-                             .num_epochs = 1,
+                             .length = Epochs(1),
                              .per_device_batch_size = 4};
   auto& stopper = trainer.Add(EarlyStopping({.patience = 3}));
   Timer& timer = trainer.Add(Timer());
@@ -129,10 +128,10 @@ TEST(HeaderExamplesTest, CallbacksCanBeAskedAfterARun) {
   Platform my_platform;
   auto& finder =
       trainer.Add(LearningRateFinder(optimizer, trainer.task().NamedTensors()));
-  trainer.Train({.data = train, .num_epochs = 100});
+  trainer.Train({.data = train, .length = Epochs(100)});
   std::cout << finder.curve().Table();
   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
-  trainer.Train({.data = train, .num_epochs = 5});
+  trainer.Train({.data = train, .length = Epochs(5)});
   trainer.Add(LogMetrics());
   trainer.Add(LogMetrics({.log = [&](int64_t epoch, const Metrics& metrics) {
     my_platform.Send(epoch, metrics);
@@ -194,18 +193,6 @@ TEST(HeaderExamplesTest, ACurveSuggestsARate) {
   LrCurve curve({.min_lr = 1e-5, .max_lr = 1, .updates = 50});
   while (!curve.done()) curve.Add(Train(curve.next_lr()));
   curve.suggestion();
-}
-
-TEST(HeaderExamplesTest, PredictionsBecomeRows) {
-  const auto owner = MakeBackend("sp");
-  Backend& backend = *owner;
-  const at::Tensor outputs = at::ones({2, 2});
-  PredictionRows rows;
-  rows.Add(outputs);
-  const PredictionRows all = rows.OfAll(backend);
-  std::string csv;
-  all.AppendCsv(0, all.size(), csv);
-  EXPECT_EQ(all.size(), 2);
 }
 
 TEST(HeaderExamplesTest, NumbersAreReadable) {

@@ -20,22 +20,20 @@ using Events =
     std::tuple<InitEnd, RunStart, EpochStart, StepStart, ForwardEnd, LossEnd,
                BackwardEnd, GradientsReady, UpdateEnd, StepEnd, TrainEpochEnd,
                EvalStart, EvalStepStart, EvalStepEnd, EvalEnd, EpochEnd,
-               CheckpointSaved, CheckpointLoaded, Report, Stop, Cancel, RunEnd>;
+               CheckpointSaved, CheckpointLoaded, MetricsReport, RunStopped,
+               RunCancelled, RunEnd>;
 
 inline constexpr size_t kNumEvents = std::tuple_size_v<Events>;
 
 inline constexpr std::array<std::string_view, kNumEvents> kHookNames = {
-    "OnInitEnd",         "OnRunStart",
-    "OnEpochStart",      "OnStepStart",
-    "OnForwardEnd",      "OnLossEnd",
-    "OnBackwardEnd",     "OnGradientsReady",
-    "OnUpdateEnd",       "OnStepEnd",
-    "OnTrainEpochEnd",   "OnEvalStart",
-    "OnEvalStepStart",   "OnEvalStepEnd",
-    "OnEvalEnd",         "OnEpochEnd",
-    "OnCheckpointSaved", "OnCheckpointLoaded",
-    "OnReport",          "OnStop",
-    "OnCancel",          "OnRunEnd"};
+    "OnInitEnd",       "OnRunStart",        "OnEpochStart",
+    "OnStepStart",     "OnForwardEnd",      "OnLossEnd",
+    "OnBackwardEnd",   "OnGradientsReady",  "OnUpdateEnd",
+    "OnStepEnd",       "OnTrainEpochEnd",   "OnEvalStart",
+    "OnEvalStepStart", "OnEvalStepEnd",     "OnEvalEnd",
+    "OnEpochEnd",      "OnCheckpointSaved", "OnCheckpointLoaded",
+    "OnMetricsReport", "OnRunStopped",      "OnRunCancelled",
+    "OnRunEnd"};
 
 // The hooks of T. Where T does not override one, its type is that of the
 // base's.
@@ -46,8 +44,8 @@ constexpr auto HooksOf() {
       &T::OnForwardEnd, &T::OnLossEnd, &T::OnBackwardEnd, &T::OnGradientsReady,
       &T::OnUpdateEnd, &T::OnStepEnd, &T::OnTrainEpochEnd, &T::OnEvalStart,
       &T::OnEvalStepStart, &T::OnEvalStepEnd, &T::OnEvalEnd, &T::OnEpochEnd,
-      &T::OnCheckpointSaved, &T::OnCheckpointLoaded, &T::OnReport, &T::OnStop,
-      &T::OnCancel, &T::OnRunEnd);
+      &T::OnCheckpointSaved, &T::OnCheckpointLoaded, &T::OnMetricsReport,
+      &T::OnRunStopped, &T::OnRunCancelled, &T::OnRunEnd);
 }
 
 template <size_t kEvent>

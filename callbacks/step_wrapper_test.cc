@@ -106,7 +106,7 @@ class NotingTask final : public TaskOf<Example> {
 TEST(StepWrapperTest, HeaderExample) {
   LineRig rig;
   const TimedBackward& timed = rig.trainer().Add(TimedBackward());
-  rig.trainer().Train({.data = LinePoints(4), .num_epochs = 1});
+  rig.trainer().Train({.data = LinePoints(4), .length = Epochs(1)});
   EXPECT_GT(timed.seconds(), 0);
 }
 
@@ -118,7 +118,7 @@ TEST(StepWrapperTest, TheTaskIsInnermostAndTheLowestPriorityOutermost) {
   trainer.Add(Noting(log, "b", 1), {.duplicates = Duplicates::kAllow});
   trainer.Add(Noting(log, "a", -1), {.duplicates = Duplicates::kAllow});
   trainer.Train(
-      {.data = LinePoints(2), .num_epochs = 1, .per_device_batch_size = 2});
+      {.data = LinePoints(2), .length = Epochs(1), .per_device_batch_size = 2});
   EXPECT_THAT(log,
               ElementsAre("a backward", "b backward", "task backward", "b end",
                           "a end",  //
@@ -146,7 +146,7 @@ class Descent final : public Callback, public StepWrapper {
 TEST(StepWrapperTest, AStepCanBeReplaced) {
   LineRig rig, by_hand;
   const TrainOptions options{
-      .data = LinePoints(4), .num_epochs = 1, .per_device_batch_size = 4};
+      .data = LinePoints(4), .length = Epochs(1), .per_device_batch_size = 4};
   rig.trainer().Add(Descent());
   EXPECT_EQ(rig.trainer().Train(options).clock.updates(), 0);
   at::Tensor gradient;

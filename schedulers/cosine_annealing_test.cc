@@ -44,7 +44,7 @@ TEST(CosineAnnealingTest, BadOptionsAreNamed) {
   EXPECT_EQ(ErrorOf([] { CosineAnnealing({.min_ratio = -1.0}); }),
             "CosineAnnealing: min_ratio is -1, want at least 0");
   EXPECT_EQ(ErrorOf([] { CosineAnnealing()({}); }),
-            "CosineAnnealing: the run's total_updates is 0, want at least 1");
+            "CosineAnnealing: the run's total_updates is unknown");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(LambdaTest, HeaderExample) {
 
 TEST(LambdaTest, FactoryGetsTheLengthOfTheRun) {
   const ScheduleFactory make = [](const RunLength& run) {
-    const auto total = static_cast<double>(run.total_updates);
+    const auto total = static_cast<double>(run.total_updates.value());
     return Lambda([total](int64_t update, double base) {
       return base * (1 - static_cast<double>(update) / total);
     })(run);

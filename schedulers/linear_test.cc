@@ -39,7 +39,7 @@ TEST(LinearTest, BadOptionsAreNamed) {
       ErrorOf([] { Linear({.length = Updates(9)})({.total_updates = 8}); }),
       "Linear: length is 9 updates, longer than the run of 8 updates");
   EXPECT_EQ(ErrorOf([] { Linear()({}); }),
-            "Linear: the run's total_updates is 0, want at least 1");
+            "Linear: the run's total_updates is unknown");
 }
 
 }  // namespace

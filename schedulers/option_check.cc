@@ -23,7 +23,7 @@ std::string InUpdates(Duration duration, int64_t updates) {
 }
 
 std::string OfTheRun(const RunLength& run) {
-  return "longer than the run of " + std::to_string(run.total_updates) +
+  return "longer than the run of " + std::to_string(*run.total_updates) +
          " updates";
 }
 
@@ -95,12 +95,12 @@ int64_t OptionCheck::Updates(const char* field, Duration duration,
   if (duration.unit == TrainUnit::kUpdates) {
     return static_cast<int64_t>(duration.amount);
   }
-  if (run.updates_per_epoch < 1) {
+  if (!run.updates_per_epoch) {
     Fail(field, ToString(duration),
          "but the run does not know its updates per epoch");
   }
   return std::llround(duration.amount *
-                      static_cast<double>(run.updates_per_epoch));
+                      static_cast<double>(*run.updates_per_epoch));
 }
 
 int64_t OptionCheck::Period(const char* field, Duration duration,
@@ -108,7 +108,7 @@ int64_t OptionCheck::Period(const char* field, Duration duration,
   const int64_t updates = Updates(field, duration, run);
   if (updates < 1) {
     Fail(field, ToString(duration),
-         "less than one of the " + std::to_string(run.updates_per_epoch) +
+         "less than one of the " + std::to_string(*run.updates_per_epoch) +
              " updates of an epoch");
   }
   return updates;
@@ -117,7 +117,7 @@ int64_t OptionCheck::Period(const char* field, Duration duration,
 int64_t OptionCheck::WithinRun(const char* field, Duration duration,
                                const RunLength& run) const {
   const int64_t updates = Updates(field, duration, run);
-  if (run.total_updates > 0 && updates > run.total_updates) {
+  if (run.total_updates && updates > *run.total_updates) {
     Fail(field, InUpdates(duration, updates), OfTheRun(run));
   }
   return updates;
@@ -134,12 +134,12 @@ int64_t OptionCheck::PartOrRun(const char* field,
 RunLength OptionCheck::Rest(const char* field, Duration first,
                             const RunLength& run) const {
   const int64_t updates = WithinRun(field, first, run);
-  if (run.total_updates < 1) return run;  // not known, and so is what is left
+  if (!run.total_updates) return run;  // and the rest is unknown, too
   if (updates == run.total_updates) {
     Fail(field, InUpdates(first, updates),
          "which leaves nothing of the " + std::to_string(updates) + " updates");
   }
-  return PartOf(run, run.total_updates - updates);
+  return PartOf(run, *run.total_updates - updates);
 }
 
 void OptionCheck::FitTogether(const char* first_field, Duration first,
@@ -155,11 +155,10 @@ void OptionCheck::FitTogether(const char* first_field, Duration first,
 }
 
 int64_t OptionCheck::Total(const RunLength& run) const {
-  if (run.total_updates < 1) {
-    Fail("the run's total_updates is " + std::to_string(run.total_updates) +
-         ", want at least 1");
-  }
-  return run.total_updates;
+  if (!run.total_updates) Fail("the run's total_updates is unknown");
+  AtLeast("the run's total_updates", static_cast<double>(*run.total_updates),
+          1);
+  return *run.total_updates;
 }
 
 void OptionCheck::Fail(const char* field, const std::string& value,
@@ -180,9 +179,8 @@ std::string OptionCheck::Show(double value) {
 RunLength PartOf(const RunLength& run, int64_t updates) {
   RunLength part = run;
   part.total_updates = updates;
-  if (run.updates_per_epoch > 0) {
-    part.num_epochs =
-        (updates + run.updates_per_epoch - 1) / run.updates_per_epoch;
+  if (const auto per_epoch = run.updates_per_epoch) {
+    part.num_epochs = (updates + *per_epoch - 1) / *per_epoch;
   }
   return part;
 }

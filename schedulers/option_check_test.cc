@@ -110,7 +110,9 @@ INSTANTIATE_TEST_SUITE_P(
                 [] { kCheck.PartOrRun("length", Epochs(1e-4), kRun); },
                 "Cosine: length is 0.0001 epochs, less than one of the 469 "
                 "updates of an epoch"},
-        BadCase{"EmptyRun", [] { kCheck.Total(RunLength{}); },
+        BadCase{"UnknownRun", [] { kCheck.Total(RunLength{}); },
+                "Cosine: the run's total_updates is unknown"},
+        BadCase{"EmptyRun", [] { kCheck.Total({.total_updates = 0}); },
                 "Cosine: the run's total_updates is 0, want at least 1"}),
     [](const auto& tested) { return tested.param.name; });
 

@@ -19,20 +19,21 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace trainyard {
 
-// The length of a run, known at its start. 0 means unknown: a schedule that
-// needs the number then throws.
+// The length of a run, at its start. Unset: unknown; a schedule that needs the
+// number then throws.
 struct RunLength {
-  int64_t num_epochs = 0;
-  int64_t updates_per_epoch = 0;
+  std::optional<int64_t> num_epochs = std::nullopt;
+  std::optional<int64_t> updates_per_epoch = std::nullopt;
   // The updates of the whole run; fewer than num_epochs * updates_per_epoch
   // where a limit ends it early.
-  int64_t total_updates = 0;
+  std::optional<int64_t> total_updates = std::nullopt;
   // Batches that make up an epoch, and one evaluation of all sets.
-  int64_t batches_per_epoch = 0;
-  int64_t eval_batches = 0;
+  std::optional<int64_t> batches_per_epoch = std::nullopt;
+  std::optional<int64_t> eval_batches = std::nullopt;
 };
 
 class Schedule {

@@ -16,7 +16,7 @@ void ValueAt(benchmark::State& state, const ScheduleFactory& make) {
   int64_t update = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(schedule->ValueAt(update, 0.1));
-    update = (update + 1) % kEveryRun.total_updates;
+    update = (update + 1) % *kEveryRun.total_updates;
   }
 }
 

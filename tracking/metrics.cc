@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "trainer/scalar_value.h"
+
 namespace trainyard {
 
 MetricMeans::Mean& MetricMeans::Find(std::string_view name) {
@@ -30,7 +32,7 @@ void MetricMeans::Add(std::string_view name, const at::Tensor& value,
   Mean& mean = Find(name);
   mean.weight += weight;
   if (value.is_cpu()) {
-    mean.sum += value.item<double>() * weight;
+    mean.sum += ScalarValue(value) * weight;
     return;
   }
   mean.device_sum.Add(value, weight);

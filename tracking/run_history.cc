@@ -6,7 +6,7 @@
 namespace trainyard {
 
 void InMemoryRunHistory::Update(const std::string& name, double value) {
-  values_[prefix_ + name].push_back(value);
+  values_[name].push_back(value);
 }
 
 std::vector<std::string> InMemoryRunHistory::Names() const {

@@ -27,21 +27,17 @@ class RunHistory {
   virtual int64_t current_epoch() const = 0;
   virtual void IncrementEpoch() = 0;
 
-  // Adds a value under the current prefix + `name`.
+  // Adds a value.
   virtual void Update(const std::string& name, double value) = 0;
 
-  // Prepended to the name of every later Update, e.g. "ema_".
-  virtual void set_prefix(std::string prefix) = 0;
-  virtual const std::string& prefix() const = 0;
-
-  // All names with their prefix, in alphabetical order.
+  // In alphabetical order.
   virtual std::vector<std::string> Names() const = 0;
   // All values of a metric, oldest first. Empty for an unknown name.
   virtual std::vector<double> Values(const std::string& name) const = 0;
   // Throws std::out_of_range, listing the known names, for an unknown one.
   virtual double Latest(const std::string& name) const = 0;
 
-  // Removes all values and returns to epoch 1. Keeps the prefix.
+  // Removes all values and returns to epoch 1.
   virtual void Reset() = 0;
 
   // What a checkpoint saves of it. Null: nothing.
@@ -53,21 +49,18 @@ class InMemoryRunHistory final : public RunHistory, public Stateful {
   int64_t current_epoch() const override { return epoch_; }
   void IncrementEpoch() override { ++epoch_; }
   void Update(const std::string& name, double value) override;
-  void set_prefix(std::string prefix) override { prefix_ = std::move(prefix); }
-  const std::string& prefix() const override { return prefix_; }
   std::vector<std::string> Names() const override;
   std::vector<double> Values(const std::string& name) const override;
   double Latest(const std::string& name) const override;
   void Reset() override;
 
-  // Epoch and values, without the prefix: whoever set it sets it again.
+  // Epoch and values.
   Stateful* state() override { return this; }
   State SaveState() const override;
   void LoadState(const State& state) override;
 
  private:
   int64_t epoch_ = 1;
-  std::string prefix_;
   std::map<std::string, std::vector<double>> values_;
 };
 

@@ -30,16 +30,6 @@ TEST(InMemoryRunHistoryTest, KeepsValuesInOrderAndNamesSorted) {
   EXPECT_EQ(history.Latest("loss"), 2);
 }
 
-TEST(InMemoryRunHistoryTest, PrefixAppliesToLaterUpdatesOnly) {
-  InMemoryRunHistory history;
-  history.Update("loss", 3);
-  history.set_prefix("ema_");
-  history.Update("loss", 2);
-  EXPECT_EQ(history.prefix(), "ema_");
-  EXPECT_EQ(history.Latest("loss"), 3);
-  EXPECT_EQ(history.Latest("ema_loss"), 2);
-}
-
 TEST(InMemoryRunHistoryTest, UnknownMetricNamesTheKnownOnes) {
   InMemoryRunHistory history;
   EXPECT_THAT(history.Values("loss"), IsEmpty());
@@ -55,16 +45,14 @@ TEST(InMemoryRunHistoryTest, UnknownMetricNamesTheKnownOnes) {
   }
 }
 
-TEST(InMemoryRunHistoryTest, ResetKeepsOnlyThePrefix) {
+TEST(InMemoryRunHistoryTest, ResetRemovesAllValues) {
   InMemoryRunHistory history;
-  history.set_prefix("a_");
   history.Update("loss", 3);
   history.IncrementEpoch();
   EXPECT_EQ(history.current_epoch(), 2);
   history.Reset();
   EXPECT_EQ(history.current_epoch(), 1);
   EXPECT_THAT(history.Names(), IsEmpty());
-  EXPECT_EQ(history.prefix(), "a_");
 }
 
 TEST(RunHistoryTest, ResumesFromASavedState) {

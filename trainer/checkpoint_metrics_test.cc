@@ -25,12 +25,11 @@ class CheckpointMetricsTest : public ::testing::Test {
   TrainOptions Options(RetentionOptions keep) const {
     return {.data = LinePoints(20),
             .eval_data = LinePoints(5),
+            .length = Epochs(4),
+            .per_device_batch_size = 4,
             .evaluate = Every(Batches(5)),
-            .num_epochs = 4,
-            .checkpoint = {.directory = folder_,
-                           .every = Every(Batches(2)),
-                           .keep = keep},
-            .per_device_batch_size = 4};
+            .checkpoint = {
+                .directory = folder_, .save = Every(Batches(2)), .keep = keep}};
   }
 
   std::vector<StepInfo> Steps() const {

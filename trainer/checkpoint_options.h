@@ -2,9 +2,9 @@
 // ResumeFrom say whether it resumes, and from which checkpoint.
 //
 //   trainer.Train({.data = train,
-//                  .num_epochs = 1,
+//                  .length = Epochs(1),
 //                  .checkpoint = {.directory = "run",
-//                                 .every = Every(Updates(1000))},
+//                                 .save = Every(Updates(1000))},
 //                  .resume = Resume::kIfPresent});
 //
 // Thread-compatible.
@@ -34,8 +34,8 @@ struct CheckpointOptions {
   // own, and a run resumes from the newest that all nodes have. False: all
   // ranks must see the same directory.
   bool save_per_node = false;
-  // How often to save. A run that ends without an error saves once more.
-  Period every = Every(Epochs(1));
+  // When to save. A run that ends without an error saves once more.
+  Period save = Every(Epochs(1));
   // Which checkpoints to keep when a new one is saved. Only a checkpoint right
   // after an evaluation has metrics: to keep the best, evaluate and save at the
   // same times.

@@ -40,7 +40,7 @@ class DefaultCallbacksTest : public ::testing::Test {
   RunResult Train(TrainOptions options = {}) {
     if (options.data == nullptr) options.data = LinePoints(8);
     if (options.eval_data == nullptr) options.eval_data = LinePoints(4);
-    options.num_epochs = 2;
+    options.length = Epochs(2);
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
     const RunResult result = trainer_.Train(options);

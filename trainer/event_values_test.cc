@@ -73,7 +73,7 @@ class EventValuesTest : public ::testing::Test {
   void Train() {
     trainer_->Train({.data = LinePoints(10),
                      .eval_data = LinePoints(6),
-                     .num_epochs = 2,
+                     .length = Epochs(2),
                      .per_device_batch_size = 4,
                      .grad_accum_steps = 2});
   }

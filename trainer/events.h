@@ -16,12 +16,12 @@
 //       StepStart, ForwardEnd, LossEnd, BackwardEnd
 //         at the end of a window: GradientsReady, UpdateEnd
 //       StepEnd
-//       if due or requested: evaluation, CheckpointSaved, Report
+//       if due or requested: evaluation, CheckpointSaved, MetricsReport
 //     TrainEpochEnd
 //     EvalStart, (EvalStepStart, EvalStepEnd)*, EvalEnd      per evaluation set
 //     EpochEnd
-//     if due at the end of an epoch: CheckpointSaved, Report
-//   Stop or Cancel, if one of them ends the run
+//     if due at the end of an epoch: CheckpointSaved, MetricsReport
+//   RunStopped or RunCancelled, if one of them ends the run
 //   RunEnd                                                    always
 #ifndef TRAINYARD_TRAINER_EVENTS_H_
 #define TRAINYARD_TRAINER_EVENTS_H_
@@ -173,19 +173,19 @@ struct CheckpointLoaded {
 };
 
 // Means of the training metrics since the last report, e.g. "train_loss".
-struct Report {
+struct MetricsReport {
   const RunClock& clock;
   const Metrics& metrics;
 };
 
 // The run ends because a stop was requested.
-struct Stop {
+struct RunStopped {
   const RunClock& clock;
   const std::string& reason;
 };
 
 // The run ends because of SIGINT or SIGTERM.
-struct Cancel {
+struct RunCancelled {
   const RunClock& clock;
   const std::string& reason;
 };

@@ -63,7 +63,7 @@ std::string Trained(Losses loss, TrainOptions options = {}) {
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<LineTask>(std::move(loss)), *backend);
   if (options.data == nullptr) options.data = LinePoints(8);
-  options.num_epochs = 1;
+  options.length = Epochs(1);
   std::string ending;
   const std::string message =
       MessageOf([&] { ending = trainer.Train(options).message; });
@@ -131,7 +131,7 @@ TEST(FirstErrorsTest, NanLoss) {
                   *backend);
   trainer.Add(TerminateOnNaN());
   const RunResult result =
-      trainer.Train({.data = LinePoints(8), .num_epochs = 1});
+      trainer.Train({.data = LinePoints(8), .length = Epochs(1)});
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_THAT(result.message, HasSubstr("nan"));
 }
@@ -142,7 +142,7 @@ TEST(FirstErrorsTest, EvaluationMetricThatNobodyMeasures) {
   EXPECT_THAT(MessageOf([&] {
                 rig.trainer().Train({.data = LinePoints(8),
                                      .eval_data = LinePoints(4),
-                                     .num_epochs = 1});
+                                     .length = Epochs(1)});
               }),
               AllOf(HasSubstr("eval_acuracy"), HasSubstr("eval_loss")));
 }
@@ -197,8 +197,9 @@ TEST(FirstErrorsTest, ModelThatWasNotAdded) {
   for (const bool add_one : {false, true}) {
     Trainer trainer(std::make_unique<Forgetful>(add_one), *backend);
     EXPECT_THAT(
-        MessageOf(
-            [&] { trainer.Train({.data = LinePoints(8), .num_epochs = 1}); }),
+        MessageOf([&] {
+          trainer.Train({.data = LinePoints(8), .length = Epochs(1)});
+        }),
         AllOf(HasSubstr(add_one ? "optimizer \"adamw\" trains a parameter of "
                                   "shape [1, 4]"
                                 : "the task has no model"),
@@ -229,7 +230,7 @@ TEST(FirstErrorsTest, OptimizerThatWasNotAdded) {
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<Forgetful>(), *backend);
   EXPECT_THAT(MessageOf([&] {
-                trainer.Train({.data = LinePoints(8), .num_epochs = 1});
+                trainer.Train({.data = LinePoints(8), .length = Epochs(1)});
               }),
               HasSubstr("AddOptimizer(\"name\", optimizer)"));
 }

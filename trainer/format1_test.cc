@@ -86,7 +86,7 @@ class StepRecord final : public Callback, public Stateful {
   void OnStepEnd(const StepEnd&, Control& control) override {
     if (++steps == stop_at_) control.RequestStop("stop_at");
   }
-  void OnReport(const Report& e, Control&) override {
+  void OnMetricsReport(const MetricsReport& e, Control&) override {
     reports.push_back(e.metrics.at("train_loss"));
   }
   void OnCheckpointLoaded(const CheckpointLoaded&, Control&) override {
@@ -130,16 +130,16 @@ Outcome Train(const std::string& folder, int64_t stop_at = -1) {
   trainer.Train(
       {.data = Points(10),
        .eval_data = Points(4),
-       .evaluate = Every(Batches(3)),
-       .num_epochs = 2,
-       .checkpoint = {.directory = folder, .every = Every(Batches(50))},
-       .resume = folder.empty() ? Resume::kNever : Resume::kIfPresent,
-       .report = Every(Batches(4)),
+       .length = Epochs(2),
        .per_device_batch_size = 2,
        .grad_accum_steps = 2,
        .schedule = Linear({.end_ratio = 0.5, .length = Updates(4)}),
        .schedules = {{.schedule = OnPlateau({.factor = 0.5, .patience = 0}),
                       .optimizer = "head"}},
+       .evaluate = Every(Batches(3)),
+       .report = Every(Batches(4)),
+       .checkpoint = {.directory = folder, .save = Every(Batches(50))},
+       .resume = folder.empty() ? Resume::kNever : Resume::kIfPresent,
        .seed = 5});
   Outcome outcome{.losses = trainer.history().Values("train_loss"),
                   .bias = trainer.history().Values("train_bias"),

@@ -140,7 +140,7 @@ TEST(TrainerExampleTest, Trains) {
   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
   trainer.Add(ProgressBar());
   const RunResult result =
-      trainer.Train({.data = train, .eval_data = test, .num_epochs = 5});
+      trainer.Train({.data = train, .eval_data = test, .length = Epochs(5)});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
 }
 
@@ -172,7 +172,7 @@ TEST(ControlExampleTest, LeadsToTheOtherCallbacks) {
   rig.trainer().Add(watcher);
   rig.trainer().Add(GoodEnough());
   rig.trainer().Train(
-      {.data = LinePoints(4), .eval_data = LinePoints(4), .num_epochs = 1});
+      {.data = LinePoints(4), .eval_data = LinePoints(4), .length = Epochs(1)});
   EXPECT_FALSE(watcher.has_ema);
 }
 
@@ -255,7 +255,7 @@ TEST(OtherWeightsExampleTest, AreEvaluatedToo) {
   Averages averages;
   rig.trainer().Add(averages);
   rig.trainer().Train(
-      {.data = LinePoints(4), .eval_data = LinePoints(4), .num_epochs = 1});
+      {.data = LinePoints(4), .eval_data = LinePoints(4), .length = Epochs(1)});
   EXPECT_EQ(averages.entered, 1);
   EXPECT_FALSE(rig.trainer().history().Values("average_eval_loss").empty());
 }
@@ -265,8 +265,9 @@ TEST(UpdateHistoryExampleTest, HasAValuePerUpdate) {
   Trainer& trainer = rig.trainer();
   int values = 0;
   UpdateHistory& history = trainer.Add(UpdateHistory());
-  trainer.Train(
-      {.data = LinePoints(16), .num_epochs = 1, .report = Every(Updates(1))});
+  trainer.Train({.data = LinePoints(16),
+                 .length = Epochs(1),
+                 .report = Every(Updates(1))});
   for (const auto& [updates, loss] : history.Values("train_loss")) {
     EXPECT_EQ(updates, ++values);
     EXPECT_GT(loss, 0);

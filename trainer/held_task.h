@@ -5,6 +5,8 @@
 //   HeldTask borrowed(task);
 //   HeldTask kept(Supervised(model, CrossEntropy()));
 //
+// A function that uses a task has a HeldTask as its parameter.
+//
 // Thread-compatible.
 #ifndef TRAINYARD_TRAINER_HELD_TASK_H_
 #define TRAINYARD_TRAINER_HELD_TASK_H_
@@ -22,7 +24,7 @@ class HeldTask {
  public:
   template <class T>
     requires std::is_base_of_v<Task, std::remove_cvref_t<T>>
-  explicit HeldTask(T&& task) {
+  HeldTask(T&& task) {  // NOLINT: any task becomes one
     using Class = std::remove_cvref_t<T>;
     if constexpr (std::is_lvalue_reference_v<T>) {
       Hold(&task);
@@ -34,7 +36,7 @@ class HeldTask {
   }
 
   template <class T>
-  explicit HeldTask(std::unique_ptr<T> task) {
+  HeldTask(std::unique_ptr<T> task) {  // NOLINT: as above
     Hold(task.get());
     kept_ = std::move(task);
   }

@@ -62,7 +62,7 @@ DatasetPtr Noisy(int64_t size) {
 TrainOptions Options() {
   return {.data = Noisy(17),
           .eval_data = Noisy(7),
-          .num_epochs = 3,
+          .length = Epochs(3),
           .per_device_batch_size = 4,
           .seed = 5};
 }

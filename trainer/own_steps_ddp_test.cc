@@ -69,7 +69,7 @@ Outcome Train(Backend& backend) {
   const RunResult result =
       trainer.Train({.data = LinePoints(27),
                      .eval_data = LinePoints(8),
-                     .num_epochs = 3,
+                     .length = Epochs(3),
                      .per_device_batch_size = 8 / backend.num_processes(),
                      .grad_accum_steps = 2,
                      .seed = 3});

@@ -110,7 +110,7 @@ Outcome Train(Order order, const TrainOptions& options,
 
 TrainOptions Options() {
   return {.data = LinePoints(24),
-          .num_epochs = 2,
+          .length = Epochs(2),
           .per_device_batch_size = 4,
           .seed = 3};
 }
@@ -154,7 +154,7 @@ TEST(OwnStepsTest, MayAlternate) {
 TEST(OwnStepsTest, UpdateOnlyAtTheEndOfAWindow) {
   TrainOptions options = Options();
   options.data = LinePoints(20);
-  options.num_epochs = 1;
+  options.length = Epochs(1);
   options.grad_accum_steps = 2;
   const Outcome outcome = Train(Order::kByHand, options);
   EXPECT_THAT(outcome.updated, ElementsAre(false, false, true, true,  //

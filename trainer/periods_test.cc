@@ -38,27 +38,27 @@ std::vector<std::string> Log(TrainOptions options) {
       [&](const EvalEnd& e, Control&) { add("evaluate", e.clock); }));
   rig.trainer().Add(On<CheckpointSaved>(
       [&](const CheckpointSaved& e, Control&) { add("save", e.clock); }));
-  rig.trainer().Add(
-      On<Report>([&](const Report& e, Control&) { add("report", e.clock); }));
+  rig.trainer().Add(On<MetricsReport>(
+      [&](const MetricsReport& e, Control&) { add("report", e.clock); }));
   options.data = LinePoints(20);
   options.eval_data = LinePoints(4);
-  options.num_epochs = 2;
+  options.length = Epochs(2);
   options.per_device_batch_size = 4;
   rig.trainer().Train(options);
   return log;
 }
 
 TEST(WhenTest, DecidesWhenToEvaluateSaveAndReport) {
-  EXPECT_THAT(Log({.evaluate = Doubling(), .report = Period()}),
+  EXPECT_THAT(Log({.evaluate = Doubling(), .report = Never()}),
               ElementsAre("evaluate@1", "evaluate@2", "evaluate@4",
                           "evaluate@8", "evaluate@10"));
   EXPECT_THAT(
-      Log({.evaluate = Period(), .report = Doubling()}),
+      Log({.evaluate = Never(), .report = Doubling()}),
       ElementsAre("report@1", "report@2", "report@4", "report@8", "report@10"));
-  EXPECT_THAT(Log({.evaluate = Period(),
+  EXPECT_THAT(Log({.evaluate = Never(),
+                   .report = Never(),
                    .checkpoint = {.directory = MemoryFolder() + "/when",
-                                  .every = Doubling()},
-                   .report = Period()}),
+                                  .save = Doubling()}}),
               ElementsAre("save@1", "save@2", "save@4", "save@8", "save@10"));
 }
 
@@ -72,7 +72,7 @@ TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
       ElementsAre("evaluate@5", "report@5", "evaluate@10", "report@10"));
   const Period epoch =
       When([](const Progress& now) { return now.epochs == 1; });
-  EXPECT_THAT(Log({.evaluate = Period(), .report = epoch}),
+  EXPECT_THAT(Log({.evaluate = Never(), .report = epoch}),
               ElementsAre("report@5", "report@6", "report@7", "report@8",
                           "report@9", "report@10"));
 }
@@ -80,12 +80,11 @@ TEST(WhenTest, IsDueOnceAtTheEndOfAnEpoch) {
 TEST(EvaluateAtStartTest, EvaluatesTheInitialWeights) {
   EXPECT_THAT(Log({.evaluate = Every(Epochs(1)),
                    .evaluate_at_start = true,
-                   .report = Period()}),
+                   .report = Never()}),
               ElementsAre("evaluate@0", "evaluate@5", "evaluate@10"));
-  EXPECT_THAT(Log({.evaluate = Period(),
-                   .evaluate_at_start = true,
-                   .report = Period()}),
-              ElementsAre("evaluate@0"));
+  EXPECT_THAT(
+      Log({.evaluate = Never(), .evaluate_at_start = true, .report = Never()}),
+      ElementsAre("evaluate@0"));
 }
 
 TEST(EvaluateAtStartTest, ResumedRunDoesNotEvaluateAgain) {
@@ -100,11 +99,11 @@ TEST(EvaluateAtStartTest, ResumedRunDoesNotEvaluateAgain) {
     }));
     rig.trainer().Train({.data = LinePoints(8),
                          .eval_data = LinePoints(4),
+                         .length = Epochs(1),
+                         .per_device_batch_size = 2,
                          .evaluate_at_start = true,
-                         .num_epochs = 1,
                          .checkpoint = {.directory = MemoryFolder() + "/start"},
-                         .resume = Resume::kIfPresent,
-                         .per_device_batch_size = 2});
+                         .resume = Resume::kIfPresent});
     return evaluated_at;
   };
   EXPECT_THAT(log(/*stop=*/true), ElementsAre(0));
@@ -116,8 +115,8 @@ TEST(EvaluateAtStartTest, LeavesTrainingUnchanged) {
     LineRig rig;
     rig.trainer().Train({.data = LinePoints(8),
                          .eval_data = LinePoints(4),
-                         .evaluate_at_start = at_start,
-                         .num_epochs = 2});
+                         .length = Epochs(2),
+                         .evaluate_at_start = at_start});
     return rig.weight();
   };
   EXPECT_TRUE(at::equal(train(true), train(false)));
@@ -135,12 +134,12 @@ std::vector<double> Rates(const FieldSchedule& schedule, int64_t updates) {
       if (e.clock.updates() == stop_at) control.RequestStop("test");
     }));
     rig.trainer().Train({.data = LinePoints(8),
-                         .num_epochs = 2,
+                         .length = Epochs(2),
+                         .per_device_batch_size = 2,
+                         .schedules = {schedule},
                          .checkpoint = {.directory = MemoryFolder() + "/rates" +
                                                      std::to_string(updates)},
-                         .resume = Resume::kIfPresent,
-                         .per_device_batch_size = 2,
-                         .schedules = {schedule}});
+                         .resume = Resume::kIfPresent});
   };
   train(updates);
   if (updates > 0) train(0);

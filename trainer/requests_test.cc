@@ -55,9 +55,9 @@ class RequestsTest : public ::testing::Test {
     rig.trainer().Add(asker);
     result = rig.trainer().Train({.data = LinePoints(8),
                                   .eval_data = LinePoints(2),
-                                  .num_epochs = 1,
-                                  .checkpoint = {.directory = folder_},
-                                  .per_device_batch_size = 2});
+                                  .length = Epochs(1),
+                                  .per_device_batch_size = 2,
+                                  .checkpoint = {.directory = folder_}});
     return asker.log;
   }
 
@@ -104,7 +104,7 @@ TEST(ReachTest, RunStartTellsOfResumeAndRanks) {
                        std::to_string(e.backend.num_processes()));
     }));
     rig.trainer().Train({.data = LinePoints(4),
-                         .num_epochs = epochs,
+                         .length = Epochs(epochs),
                          .checkpoint = {.directory = folder},
                          .resume = Resume::kIfPresent});
   }
@@ -151,7 +151,7 @@ TEST(ReachTest, ATaskFindsCallbacksFiresEventsAndStops) {
   Trainer trainer(task, *backend);
   const Listener& listener = trainer.Add(Listener());
   const RunResult result = trainer.Train(
-      {.data = LinePoints(8), .num_epochs = 1, .per_device_batch_size = 1});
+      {.data = LinePoints(8), .length = Epochs(1), .per_device_batch_size = 1});
   EXPECT_THAT(listener.heard, ElementsAre(0, 1, 2));
   EXPECT_TRUE(task.found);
   EXPECT_EQ(result.message, "the task");
@@ -167,7 +167,7 @@ TEST(ReachTest, ACallbackFindsCallbacksAndFiresEvents) {
   }));
   rig.trainer().Add(listener);
   rig.trainer().Train(
-      {.data = LinePoints(2), .num_epochs = 1, .per_device_batch_size = 1});
+      {.data = LinePoints(2), .length = Epochs(1), .per_device_batch_size = 1});
   EXPECT_THAT(listener.heard, ElementsAre(1, 2));
   EXPECT_TRUE(found);
 }
@@ -188,7 +188,7 @@ TEST(ReachTest, AnEvaluationUsesTheBatchSizeOfTheLastRun) {
     sizes.push_back(e.batch.size());
   }));
   rig.trainer().Train(
-      {.data = LinePoints(4), .num_epochs = 1, .per_device_batch_size = 3});
+      {.data = LinePoints(4), .length = Epochs(1), .per_device_batch_size = 3});
   EXPECT_THAT(sizes, IsEmpty());
   rig.trainer().Evaluate(LinePoints(6));
   EXPECT_THAT(sizes, ElementsAre(3, 3));

@@ -54,10 +54,10 @@ class ResumeFromTest : public ::testing::Test {
   // 4 epochs of 5 updates, saved after each epoch.
   TrainOptions Options(const std::string& name = "run") const {
     return {.data = LinePoints(20),
-            .num_epochs = 4,
+            .length = Epochs(4),
+            .per_device_batch_size = 4,
             .checkpoint = {.directory = Folder(name),
-                           .keep = {.last = std::nullopt}},
-            .per_device_batch_size = 4};
+                           .keep = {.last = std::nullopt}}};
   }
 
   std::string Folder(const std::string& name) const {
@@ -176,8 +176,9 @@ TEST_F(ResumeFromTest, HeaderExampleOfCheckpointer) {
   Trainer& trainer = rig.trainer();
   const DatasetPtr train = LinePoints(8);
   const auto mine = std::make_shared<MyCheckpointer>();
-  trainer.Train(
-      {.data = train, .num_epochs = 1, .checkpoint = {.checkpointer = mine}});
+  trainer.Train({.data = train,
+                 .length = Epochs(1),
+                 .checkpoint = {.checkpointer = mine}});
   EXPECT_EQ(mine->List()->size(), 1);
 }
 
@@ -188,8 +189,8 @@ TEST_F(ResumeFromTest, HeaderExampleOfCheckpointOptions) {
   const DatasetPtr train = LinePoints(8);
   trainer.Train(
       {.data = train,
-       .num_epochs = 1,
-       .checkpoint = {.directory = "run", .every = Every(Updates(1000))},
+       .length = Epochs(1),
+       .checkpoint = {.directory = "run", .save = Every(Updates(1000))},
        .resume = Resume::kIfPresent});
   EXPECT_THAT(NamesIn("run"), ElementsAre("LOCK", "step-0000000001"));
 }
@@ -238,7 +239,7 @@ TEST_F(ResumeFromTest, FreshOptimizersRestartSchedulesForTheRemainingUpdates) {
   options.schedule = Linear();
   Train(options);
   TrainOptions half = options;
-  half.num_epochs = 2;
+  half.length = Epochs(2);
   half.checkpoint.directory = Folder("half");
   const std::vector<double> rates_of_ten_updates = Train(half).rates;
   options.resume = Resume::kRequired;

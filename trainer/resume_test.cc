@@ -70,7 +70,7 @@ class StepCounter final : public Callback, public Stateful {
   void OnStepEnd(const StepEnd&, Control& control) override {
     if (++steps == stop_at_) control.RequestStop("the test says so");
   }
-  void OnReport(const Report& e, Control&) override {
+  void OnMetricsReport(const MetricsReport& e, Control&) override {
     reports.push_back(e.metrics.at("train_loss"));
   }
   void OnCheckpointLoaded(const CheckpointLoaded& e, Control&) override {
@@ -135,15 +135,15 @@ class ResumeTest : public ::testing::Test {
   TrainOptions Options() {
     return {.data = LinePoints(14),
             .eval_data = LinePoints(5),
-            .evaluate = Every(Batches(4)),
-            .num_epochs = 5,
-            .checkpoint = {.directory = folder_, .every = Every(Batches(7))},
-            .resume = Resume::kIfPresent,
+            .length = Epochs(5),
             .per_device_batch_size = 3,
             .grad_accum_steps = 2,
             .schedule = Cosine({.warmup = Updates(2)}),
             .schedules = {{.schedule = OnPlateau({.patience = 0}),
                            .optimizer = "head"}},
+            .evaluate = Every(Batches(4)),
+            .checkpoint = {.directory = folder_, .save = Every(Batches(7))},
+            .resume = Resume::kIfPresent,
             .seed = 5};
   }
 
@@ -227,7 +227,7 @@ TEST_F(ResumeTest, EndsEqualWhereverItWasStopped) {
 TEST_F(ResumeTest, GoesOnFromEveryCheckpointWithEveryReport) {
   TrainOptions options = Options();
   options.report = Every(Batches(2));
-  options.checkpoint.every = Every(Batches(1));
+  options.checkpoint.save = Every(Batches(1));
   options.checkpoint.keep.last = std::nullopt;
   const Outcome straight = Train(options);
   for (int64_t step = 1; step < 15; ++step) {
@@ -254,7 +254,7 @@ TEST_F(ResumeTest, AFinishedRunHasNothingLeftToDo) {
 TEST_F(ResumeTest, AFinishedRunGoesOnIfMoreIsAskedFor) {
   Train(Options());
   TrainOptions longer = Options();
-  longer.num_epochs = 6;
+  longer.length = Epochs(6);
   EXPECT_EQ(Train(longer).result.clock.epoch(), 6);
 }
 

@@ -19,7 +19,7 @@ std::vector<std::pair<std::string, std::string>> RunConfig::Fields() const {
           {"batches_per_epoch", text(batches_per_epoch)},
           {"eval_batches", text(eval_batches)},
           {"updates_per_epoch", text(updates_per_epoch)},
-          {"max_updates", text(max_updates)},
+          {"total_updates", text(total_updates)},
           {"clip", clip},
           {"evaluate", evaluate},
           {"checkpoint", checkpoint},

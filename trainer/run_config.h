@@ -38,7 +38,7 @@ struct RunConfig {
   std::optional<int64_t> eval_batches = std::nullopt;
   std::optional<int64_t> updates_per_epoch = std::nullopt;
   // The run ends exactly there, in mid-epoch if need be.
-  int64_t max_updates = 0;
+  int64_t total_updates = 0;
 
   // As people read them: "norm 1", "every 1 epoch".
   std::string clip;

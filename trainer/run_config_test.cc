@@ -21,7 +21,7 @@ TEST(RunConfigTest, ToStringNamesEveryField) {
                          .batches_per_epoch = 9,
                          .eval_batches = 2,
                          .updates_per_epoch = 10,
-                         .max_updates = 11,
+                         .total_updates = 11,
                          .clip = "norm 1",
                          .evaluate = "every 1 epoch",
                          .checkpoint = "never",
@@ -42,7 +42,7 @@ TEST(RunConfigTest, ToStringNamesEveryField) {
             "batches_per_epoch: 9\n"
             "eval_batches: 2\n"
             "updates_per_epoch: 10\n"
-            "max_updates: 11\n"
+            "total_updates: 11\n"
             "clip: norm 1\n"
             "evaluate: every 1 epoch\n"
             "checkpoint: never\n"

@@ -52,13 +52,13 @@ class SavePerNodeTest : public ::testing::Test {
   // 27 samples in global batches of 8 and windows of two.
   static TrainOptions Options(bool save_per_node) {
     return {.data = LinePoints(27),
-            .num_epochs = 6,
-            .checkpoint = {.directory = Folder(Node()),
-                           .save_per_node = save_per_node,
-                           .every = Every(Batches(3))},
-            .resume = Resume::kIfPresent,
+            .length = Epochs(6),
             .per_device_batch_size = 2,
             .grad_accum_steps = 2,
+            .checkpoint = {.directory = Folder(Node()),
+                           .save_per_node = save_per_node,
+                           .save = Every(Batches(3))},
+            .resume = Resume::kIfPresent,
             .seed = 3};
   }
 

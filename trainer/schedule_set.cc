@@ -13,16 +13,21 @@ RunLength Counted(const RunLength& run, const FieldSchedule& schedule) {
   RunLength counted = run;
   if (schedule.step_on == StepOn::kBatch) {
     counted.updates_per_epoch = run.batches_per_epoch;
-    counted.total_updates = run.num_epochs * run.batches_per_epoch;
+    counted.total_updates =
+        run.num_epochs.value() * run.batches_per_epoch.value();
   } else if (schedule.step_on == StepOn::kEpoch) {
     counted.updates_per_epoch = 1;
     counted.total_updates = run.num_epochs;
   }
   const int64_t frequency = schedule.frequency;
-  // 0: unknown, so that a schedule with a length in epochs refuses the run.
-  const bool whole = counted.updates_per_epoch % frequency == 0;
-  counted.updates_per_epoch = whole ? counted.updates_per_epoch / frequency : 0;
-  counted.total_updates = (counted.total_updates + frequency - 1) / frequency;
+  if (auto& per_epoch = counted.updates_per_epoch; per_epoch) {
+    // Unknown if it is not whole: a schedule with a length in epochs throws.
+    const bool whole = *per_epoch % frequency == 0;
+    per_epoch = whole ? std::optional(*per_epoch / frequency) : std::nullopt;
+  }
+  if (auto& total = counted.total_updates; total) {
+    total = (*total + frequency - 1) / frequency;
+  }
   return counted;
 }
 

@@ -44,7 +44,7 @@ Outcome Train(TrainOptions options, Backend& backend, int64_t stop_at = -1) {
 TrainOptions Options() {
   return {.source = LineStream(13),
           .eval_sets = {{.name = "eval", .source = LineStream(5)}},
-          .max_updates = 5,
+          .length = Updates(5),
           .per_device_batch_size = 4,
           .grad_accum_steps = 2,
           .seed = 5};

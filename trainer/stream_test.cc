@@ -45,11 +45,11 @@ Outcome Train(const TrainOptions& options, int64_t stop_at = -1) {
 TrainOptions Options() {
   return {.source = LineStream(14),
           .eval_sets = {{.name = "eval", .source = LineStream(7)}},
-          .evaluate = Every(Batches(4)),
-          .max_updates = 8,
+          .length = Updates(8),
           .per_device_batch_size = 3,
           .grad_accum_steps = 2,
           .schedule = Cosine({.warmup = Updates(2)}),
+          .evaluate = Every(Batches(4)),
           .seed = 5};
 }
 
@@ -118,7 +118,7 @@ TEST(StreamTest, AFinishedRunHasNothingLeftToTrain) {
 
 TEST(StreamTest, EpochsMayLimitTheRunToo) {
   TrainOptions options = Options();
-  options.num_epochs = 2;
+  options.at_most = Epochs(2);
   const Outcome outcome = Train(options);
   EXPECT_EQ(outcome.result.clock.updates(), 6);
   EXPECT_EQ(outcome.result.clock.epoch(), 2);
@@ -126,7 +126,7 @@ TEST(StreamTest, EpochsMayLimitTheRunToo) {
 
 TEST(StreamTest, EpochsMayBeShortened) {
   TrainOptions options = Options();
-  options.num_epochs = 2;
+  options.at_most = Epochs(2);
   options.max_batches_per_epoch = 3;
   EXPECT_EQ(Train(options).result.clock.batches(), 6);
 }
@@ -141,11 +141,13 @@ TEST(StreamTest, RejectsRunsOfUnknownLengthThatNeedIt) {
     return std::string("trained");
   };
   TrainOptions endless = Options();
-  endless.max_updates = 0;
-  endless.num_epochs = 2;
+  endless.length = Epochs(2);
   EXPECT_THAT(error_of(endless),
               HasSubstr("length of the training data is unknown; set "
-                        "max_updates"));
+                        "length or at_most to Updates(n)"));
+  TrainOptions half = Options();
+  half.at_most = Epochs(0.5);
+  EXPECT_THAT(error_of(half), HasSubstr("0.5 epochs is not a whole number"));
   TrainOptions by_epoch = Options();
   by_epoch.schedule = {};
   by_epoch.schedules = {{.schedule = Cosine(), .step_on = StepOn::kEpoch}};

@@ -40,7 +40,7 @@ std::vector<std::string> Trained(Holder model) {
   const auto backend = MakeBackend("sp");
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
   const at::Tensor before = model->parameters()[0].detach().clone();
-  trainer.Train({.data = LinePoints(16), .num_epochs = 4});
+  trainer.Train({.data = LinePoints(16), .length = Epochs(4)});
   EXPECT_FALSE(at::equal(model->parameters()[0], before));
   const std::vector<double> losses = trainer.history().Values("train_loss");
   EXPECT_LT(losses.back(), losses.front());

@@ -79,10 +79,10 @@ class TaskStateTest : public ::testing::Test {
     trainer_ = std::make_unique<Trainer>(std::move(task), *backend_);
     if (callback != nullptr) trainer_->Add(*callback);
     trainer_->Train({.data = LinePoints(8),
-                     .num_epochs = num_epochs,
+                     .length = Epochs(num_epochs),
+                     .per_device_batch_size = 4,
                      .checkpoint = {.directory = folder_},
-                     .resume = Resume::kIfPresent,
-                     .per_device_batch_size = 4});
+                     .resume = Resume::kIfPresent});
     if (task_made != nullptr) *task_made = made;
   }
 
@@ -122,12 +122,12 @@ TEST_F(TaskStateTest, AnOptimizersFieldsAreSaved) {
     first.optimizer().Field(0, "lr") = 0.125;
   }));
   TrainOptions options{.data = LinePoints(8),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .checkpoint = {.directory = folder_},
                        .resume = Resume::kIfPresent};
   first.trainer().Train(options);
   LineRig second(/*lr=*/0.5);
-  options.num_epochs = 2;
+  options.length = Epochs(2);
   second.trainer().Train(options);
   EXPECT_EQ(second.optimizer().Field(0, "lr"), 0.125);
 }

@@ -156,7 +156,7 @@ TEST(TaskTest, EveryMethodComesBeforeTheCallbacksOfItsEvent) {
   trainer.Add(LoggingCallback(log));
   trainer.Train({.data = LinePoints(8),
                  .eval_data = LinePoints(4),
-                 .num_epochs = 1,
+                 .length = Epochs(1),
                  .per_device_batch_size = 4,
                  .grad_accum_steps = 2});
   EXPECT_THAT(
@@ -180,9 +180,9 @@ TEST(TaskTest, TheLoadersAreAskedForOncePerRun) {
   Trainer trainer(std::make_unique<LoggingTask>(log), *backend);
   const TrainOptions options{.data = LinePoints(8),
                              .eval_data = LinePoints(4),
-                             .evaluate = Every(Batches(1)),
-                             .num_epochs = 3,
-                             .per_device_batch_size = 4};
+                             .length = Epochs(3),
+                             .per_device_batch_size = 4,
+                             .evaluate = Every(Batches(1))};
   for (const int64_t runs : {1, 2}) {
     trainer.Train(options);
     EXPECT_EQ(std::count(log.begin(), log.end(), "TrainLoader"), runs);
@@ -237,7 +237,7 @@ TEST(TaskTest, AllOptimizersAreUpdatedAndFollowTheirSchedules) {
   }));
   const RunResult result = trainer.Train(
       {.data = LinePoints(8),
-       .num_epochs = 2,
+       .length = Epochs(2),
        .per_device_batch_size = 2,
        .grad_accum_steps = 2,
        .schedule = Counting(),
@@ -265,7 +265,7 @@ TEST(TaskTest, AScheduleByHandWaitsForTheTask) {
     rates.push_back(first.Field(0, "lr"));
   }));
   trainer.Train({.data = LinePoints(10),
-                 .num_epochs = 1,
+                 .length = Epochs(1),
                  .per_device_batch_size = 2,
                  .schedules = {{"lr", Counting(), "first", StepOn::kRequest}}});
   EXPECT_THAT(rates, ElementsAre(0, 0, 0, 1, 1));
@@ -276,7 +276,7 @@ TEST(TaskTest, ASchedulesOptimizerMustBeThere) {
   Trainer trainer(std::make_unique<TwoOptimizers>(), *backend);
   try {
     trainer.Train({.data = LinePoints(4),
-                   .num_epochs = 1,
+                   .length = Epochs(1),
                    .schedules = {{"lr", Counting(), "third"}}});
     FAIL() << "trained";
   } catch (const c10::ValueError& e) {
@@ -295,7 +295,7 @@ TEST(TaskTest, APlateauIsShownTheEvaluation) {
   rig.trainer().Train(
       {.data = LinePoints(4),
        .eval_data = LinePoints(4),
-       .num_epochs = 3,
+       .length = Epochs(3),
        .schedule = OnPlateau(
            {.factor = 0.5,
             .patience = 0,
@@ -358,7 +358,7 @@ TEST(TaskTest, ALoaderOfTheTasksOwn) {
     }
   }));
   const RunResult result = trainer.Train(
-      {.data = data, .num_epochs = 2, .per_device_batch_size = 4});
+      {.data = data, .length = Epochs(2), .per_device_batch_size = 4});
   EXPECT_EQ(result.clock.samples(), 16);
 }
 

@@ -74,7 +74,7 @@ TEST_P(TorchOptimizerTrainerTest, ResumesAtEveryBatchToTheBit) {
   const std::string folder = MemoryFolder() + "/torch_optimizer";
   // 5 batches and 3 updates per epoch.
   TrainOptions options{.data = LinePoints(14),
-                       .num_epochs = 3,
+                       .length = Epochs(3),
                        .per_device_batch_size = 3,
                        .grad_accum_steps = 2,
                        .clip = ClipNorm(0.5),
@@ -102,8 +102,10 @@ TEST(TorchOptimizerLoopTest, TrainsLikeALoopWithoutTheAdapter) {
   TorchOptimizer optimizer(Sgd(model->parameters()), *model);
   const auto backend = MakeBackend("sp");
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend);
-  trainer.Train(
-      {.data = data, .num_epochs = 3, .per_device_batch_size = 3, .seed = 5});
+  trainer.Train({.data = data,
+                 .length = Epochs(3),
+                 .per_device_batch_size = 3,
+                 .seed = 5});
 
   at::manual_seed(1);
   TestLinear other(3, 1);

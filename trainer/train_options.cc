@@ -3,6 +3,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "trainer/loop/limit_batches.h"
@@ -42,18 +43,59 @@ void CheckResume(const TrainOptions& options) {
       "Train: resume is Resume::kRequired, but checkpoint.directory is empty");
 }
 
+void CheckLength(const char* option, Duration length) {
+  TORCH_CHECK_VALUE(
+      length.unit == TrainUnit::kEpochs || length.unit == TrainUnit::kUpdates,
+      "Train: ", option, " is ", ToString(length),
+      "; it must be in epochs or updates. Add MaxDuration to end a run by "
+      "another unit");
+  TORCH_CHECK_VALUE(length.amount > 0, "Train: ", option, " is ",
+                    ToString(length), "; it must be more than 0");
+}
+
+// A length in updates, of an epoch of known length.
+int64_t InUpdates(Duration length, int64_t updates_per_epoch) {
+  if (length.unit == TrainUnit::kUpdates) {
+    return static_cast<int64_t>(length.amount);
+  }
+  // At least one: a short part of a short epoch trains, too.
+  return std::max<int64_t>(
+      1, std::llround(length.amount * static_cast<double>(updates_per_epoch)));
+}
+
 int64_t RoundedUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// For data of unknown length: updates end the run, and epochs may end it
+// earlier.
+void SetUnknownLength(const TrainOptions& options, RunConfig& config) {
+  std::optional<int64_t> updates;
+  for (const std::optional<Duration>& limit :
+       {options.length, options.at_most}) {
+    if (!limit) continue;
+    const auto amount = static_cast<int64_t>(limit->amount);
+    std::optional<int64_t>& least =
+        limit->unit == TrainUnit::kUpdates ? updates : config.num_epochs;
+    TORCH_CHECK_VALUE(static_cast<double>(amount) == limit->amount,
+                      "Train: the length of the training data is unknown; ",
+                      ToString(*limit), " is not a whole number");
+    least = std::min(amount, least.value_or(amount));
+  }
+  TORCH_CHECK_VALUE(updates.has_value(),
+                    "Train: the length of the training data is unknown; set "
+                    "length or at_most to Updates(n), which ends the run");
+  config.total_updates = *updates;
+}
 
 }  // namespace
 
 void CheckTrainOptions(const TrainOptions& options) {
   TORCH_CHECK_VALUE(options.data == nullptr || options.data->size() > 0,
                     "Train: the data is empty: it has no samples");
-  CheckAtLeast("num_epochs", options.num_epochs, 0);
-  CheckAtLeast("max_updates", options.max_updates, 0);
-  TORCH_CHECK_VALUE(
-      options.num_epochs > 0 || options.max_updates > 0,
-      "Train: set num_epochs or max_updates, or the run would not end");
+  TORCH_CHECK_VALUE(options.length.has_value(),
+                    "Train: length is not set; say how long the run is, e.g. "
+                    ".length = Epochs(3)");
+  CheckLength("length", *options.length);
+  if (options.at_most) CheckLength("at_most", *options.at_most);
   CheckAtLeast("max_batches_per_epoch", options.max_batches_per_epoch, 1);
   CheckAtLeast("max_eval_batches", options.max_eval_batches, 1);
   CheckAtLeast("per_device_batch_size", options.per_device_batch_size, 1);
@@ -119,7 +161,7 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                    .clip = ToString(options.clip),
                    .evaluate = ToString(options.evaluate),
                    .checkpoint = options.checkpoint.enabled()
-                                     ? ToString(options.checkpoint.every)
+                                     ? ToString(options.checkpoint.save)
                                      : "never",
                    .report = ToString(options.report),
                    .loader = options.source == nullptr
@@ -131,11 +173,7 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
   config.eval_total_batch_size =
       config.eval_per_device_batch_size * config.num_processes;
   if (!lengths.train) {
-    TORCH_CHECK_VALUE(options.max_updates > 0,
-                      "Train: the length of the training data is unknown; set "
-                      "max_updates, which ends the run");
-    config.max_updates = options.max_updates;
-    if (options.num_epochs > 0) config.num_epochs = options.num_epochs;
+    SetUnknownLength(options, config);
     return config;
   }
   int64_t batches = *lengths.train;
@@ -145,12 +183,12 @@ RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
   const int64_t updates = RoundedUp(batches, config.grad_accum_steps);
   config.batches_per_epoch = batches;
   config.updates_per_epoch = updates;
-  config.max_updates = options.num_epochs * updates;
-  if (options.max_updates > 0 &&
-      (options.num_epochs == 0 || options.max_updates < config.max_updates)) {
-    config.max_updates = options.max_updates;
+  config.total_updates = InUpdates(*options.length, updates);
+  if (options.at_most) {
+    config.total_updates =
+        std::min(config.total_updates, InUpdates(*options.at_most, updates));
   }
-  config.num_epochs = RoundedUp(config.max_updates, updates);
+  config.num_epochs = RoundedUp(config.total_updates, updates);
   return config;
 }
 

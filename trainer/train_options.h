@@ -1,7 +1,7 @@
 // TrainOptions says what one run does; MakeRunConfig works out the numbers that
 // follow from it.
 //
-//   TrainOptions options{.data = train, .num_epochs = 5};
+//   TrainOptions options{.data = train, .length = Epochs(5)};
 //   const RunConfig config = MakeRunConfig(options, *backend, {.train = 469});
 //
 // Thread-compatible.
@@ -36,12 +36,14 @@ struct EvalSet {
 };
 
 struct TrainOptions {
+  // ---- What to train and evaluate on.
+
   // Trained on in another order each epoch. Required, unless `source` or the
   // task's TrainLoader has data of its own.
   DatasetPtr data = nullptr;
   // Makes the source of training batches, in place of the task's TrainLoader:
-  // any BatchSource. The length of its epochs may be unknown; max_updates is
-  // required then.
+  // any BatchSource. If the length of its epochs is unknown, `length` or
+  // `at_most` must be in updates.
   MakeSource source = nullptr;
   // How training batches are loaded: workers, prefetching, order, ...
   LoadOptions loader = {};
@@ -52,66 +54,73 @@ struct TrainOptions {
   // How evaluation batches are loaded. Unset: as in training, but all samples
   // in the order of the dataset.
   std::optional<LoadOptions> eval_loader = std::nullopt;
-  // When to evaluate. Unless it is never, a run that finishes ends with an
-  // evaluation of its final weights.
-  Period evaluate = Every(Epochs(1));
-  // Also evaluates the initial weights, after OnRunStart and before the first
-  // epoch. A run that is resumed has done so before. The metrics are the first
-  // values in the history.
-  bool evaluate_at_start = false;
 
-  // The run ends with the first of the two that is reached; 0 sets no limit,
-  // and one is needed.
-  int64_t num_epochs = 0;
-  int64_t max_updates = 0;
+  // ---- How long.
 
-  // Shorter epochs and evaluations, to try things out. The environment variable
-  // TRAINYARD_LIMIT_BATCHES limits both, too. REQUIRES: >= 1, if set.
-  std::optional<int64_t> max_batches_per_epoch = std::nullopt;
-  std::optional<int64_t> max_eval_batches = std::nullopt;
+  // Required: the length of the run from its start, earlier parts of a resumed
+  // run included. In epochs, also a fraction of one, or in updates; MaxDuration
+  // ends a run by another unit. The run ends exactly there, within an epoch if
+  // need be, and schedules are made for this length.
+  std::optional<Duration> length = std::nullopt;
+  // Shortens the run to this, if it is reached before `length`.
+  std::optional<Duration> at_most = std::nullopt;
 
-  // Where and when the run saves checkpoints, whether it resumes, and from
-  // which checkpoint.
-  CheckpointOptions checkpoint = {};
-  Resume resume = Resume::kNever;
-  ResumeFrom resume_from = {};
-
-  // When to report the means of the training metrics to OnReport.
-  Period report = Every(Batches(100));
+  // ---- Batches and updates.
 
   // Samples per batch on each device. REQUIRES: >= 1.
   int64_t per_device_batch_size = 8;
   // For batches that do not fit into memory: trains on equal parts of at most
   // this many samples, which changes nothing else. REQUIRES: >= 1, if set.
   std::optional<int64_t> max_micro_batch_size = std::nullopt;
-  // Evaluation keeps no gradients, so more samples may fit. Unset: the same as
-  // in training. REQUIRES: >= 1, if set.
-  std::optional<int64_t> eval_per_device_batch_size = std::nullopt;
   // Batches per update. REQUIRES: >= 1.
   int64_t grad_accum_steps = 1;
   // Applied once per update.
   Clip clip = {};
+  // Of the learning rate, stepped once per update: one schedule for all groups
+  // or, by PerGroup, one for each. None: constant.
+  GroupSchedules schedule = {};
+  // Of other fields, other optimizers, or stepped otherwise.
+  std::vector<FieldSchedule> schedules = {};
   // A loss that is NaN or infinite never reaches the weights: the update of its
   // window is dropped on all processes. This many updates in a row may be
   // dropped before the run stops; the batches count in no mean. On other
   // devices than the CPU losses are looked at by TerminateOnNaN only.
   // REQUIRES: >= 0.
   int64_t max_dropped_updates = 0;
-  // Of the learning rate, stepped once per update: one schedule for all groups
-  // or, by PerGroup, one for each. None: constant.
-  GroupSchedules schedule = {};
-  // Of other fields, other optimizers, or stepped otherwise.
-  std::vector<FieldSchedule> schedules = {};
 
-  // Whether the history of an earlier run of this trainer is forgotten.
-  bool reset_history = true;
+  // ---- What happens on the way.
 
+  // When to evaluate. Unless it is Never(), a run that finishes ends with an
+  // evaluation of its final weights.
+  Period evaluate = Every(Epochs(1));
+  // Also evaluates the initial weights, after OnRunStart and before the first
+  // epoch. A run that is resumed has done so before. The metrics are the first
+  // values in the history.
+  bool evaluate_at_start = false;
+  // Evaluation keeps no gradients, so more samples may fit. Unset: the same as
+  // in training. REQUIRES: >= 1, if set.
+  std::optional<int64_t> eval_per_device_batch_size = std::nullopt;
+  // When to report the means of the training metrics to OnMetricsReport.
+  Period report = Every(Batches(100));
+  // Where and when the run saves checkpoints, whether it resumes, and from
+  // which checkpoint.
+  CheckpointOptions checkpoint = {};
+  Resume resume = Resume::kNever;
+  ResumeFrom resume_from = {};
+
+  // ---- The rest.
+
+  // Shorter epochs and evaluations, to try things out. The environment variable
+  // TRAINYARD_LIMIT_BATCHES limits both, too. REQUIRES: >= 1, if set.
+  std::optional<int64_t> max_batches_per_epoch = std::nullopt;
+  std::optional<int64_t> max_eval_batches = std::nullopt;
   // Decides the order of samples. Weights and dropout follow torch's own
   // generator.
   uint64_t seed = 0;
-
-  // SIGINT and SIGTERM end the run after the current step, with OnCancel; a
-  // second one ends the process. False: signals are the caller's business.
+  // Whether the history of an earlier run of this trainer is forgotten.
+  bool reset_history = true;
+  // SIGINT and SIGTERM end the run after the current step, with OnRunCancelled;
+  // a second one ends the process. False: signals are the caller's business.
   bool handle_signals = true;
 };
 
@@ -132,8 +141,8 @@ MicroBatch MicroBatchOf(const TrainOptions& options);
 int64_t EvalBatchSizeOf(const TrainOptions& options);
 LoadOptions EvalLoadOf(const TrainOptions& options);
 
-// Throws c10::ValueError if the training data has an unknown length and
-// max_updates is not set. REQUIRES: checked options.
+// Throws c10::ValueError if the length of the training data is unknown and
+// neither `length` nor `at_most` is in updates. REQUIRES: checked options.
 RunConfig MakeRunConfig(const TrainOptions& options, const Backend& backend,
                         const LoaderLengths& lengths);
 

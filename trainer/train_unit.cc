@@ -160,6 +160,8 @@ Period When(std::function<bool(const Progress& now)> due) {
   return period;
 }
 
+Period Never() { return Period(); }
+
 double AmountOf(const Progress& progress, TrainUnit unit) {
   switch (unit) {
     case TrainUnit::kBatches:

@@ -2,6 +2,7 @@
 // long something lasts (Duration) and when something is due (Period).
 //
 //   const Period save = Every(Epochs(1)), look = At(Batches({1, 5, 10}));
+//   const Period report = Never();
 //   const Period evaluate = When([](const Progress& now) {
 //     return std::has_single_bit(static_cast<uint64_t>(now.updates));
 //   });
@@ -93,11 +94,9 @@ inline Points Seconds(std::initializer_list<double> points) {
   return Seconds(std::vector<double>(points));
 }
 
-// When something is due. A default-made period never is.
+// When something is due. Every, At, When and Never make one.
 class Period {
  public:
-  Period() = default;
-
   // Whether progress from `previous` (exclusive) to `current` (inclusive)
   // crosses a point of this period; several crossed at once count as one. Never
   // at the start of a run, and never twice at one point, since no progress
@@ -117,9 +116,12 @@ class Period {
   friend bool operator==(const Period&, const Period&) = default;
 
  private:
+  Period() = default;
+
   friend Period Every(Duration length);
   friend Period At(Points points);
   friend Period When(std::function<bool(const Progress& now)> due);
+  friend Period Never();
   friend std::string ToString(const Period& period);
 
   Duration every_;  // zero: not repeated
@@ -142,6 +144,8 @@ Period At(Points points);
 // ranks and when it is called again. Throws std::invalid_argument for an empty
 // function.
 Period When(std::function<bool(const Progress& now)> due);
+
+Period Never();
 
 // The count of `unit` in `progress`.
 double AmountOf(const Progress& progress, TrainUnit unit);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace trainyard {
@@ -19,6 +20,7 @@ using ::testing::IsEmpty;
 
 TEST(TrainUnitTest, HeaderExample) {
   const Period save = Every(Epochs(1)), look = At(Batches({1, 5, 10}));
+  const Period report = Never();
   const Period evaluate = When([](const Progress& now) {
     return std::has_single_bit(static_cast<uint64_t>(now.updates));
   });
@@ -26,6 +28,7 @@ TEST(TrainUnitTest, HeaderExample) {
   look.Due(previous, current);
   EXPECT_TRUE(look.Due(previous, current));
   EXPECT_FALSE(save.Due(previous, current));
+  EXPECT_FALSE(report.Due(previous, current));
   EXPECT_FALSE(evaluate.Due(previous, current));
   EXPECT_TRUE(evaluate.Due(previous, {.updates = 4}));
 }
@@ -82,7 +85,7 @@ TEST(PeriodTest, FunctionsAreEqualIfCopied) {
   const Period period = When(always), copy = period;
   EXPECT_EQ(period, copy);
   EXPECT_NE(period, When(always));
-  EXPECT_NE(period, Period());
+  EXPECT_NE(period, Never());
 }
 
 TEST(PeriodTest, TellsWhetherSecondsMatter) {
@@ -91,7 +94,7 @@ TEST(PeriodTest, TellsWhetherSecondsMatter) {
   EXPECT_TRUE(When([](const Progress&) { return true; }).uses_seconds());
   EXPECT_FALSE(Every(Batches(1)).uses_seconds());
   EXPECT_FALSE(At(Epochs({1})).uses_seconds());
-  EXPECT_FALSE(Period().uses_seconds());
+  EXPECT_FALSE(Never().uses_seconds());
 }
 
 TEST(PeriodTest, AtIsDueAtItsPointsInAnyOrder) {
@@ -120,9 +123,10 @@ TEST(PeriodTest, NothingIsDueWithoutProgress) {
   }
 }
 
-TEST(PeriodTest, DefaultIsNever) {
-  EXPECT_TRUE(Period().never());
-  EXPECT_THAT(DueBatches(Period(), 100), IsEmpty());
+TEST(PeriodTest, NeverIsNeverDue) {
+  static_assert(!std::is_default_constructible_v<Period>);
+  EXPECT_TRUE(Never().never());
+  EXPECT_THAT(DueBatches(Never(), 100), IsEmpty());
   EXPECT_FALSE(Every(Batches(1)).never());
   EXPECT_FALSE(At(Batches(1)).never());
 }
@@ -159,7 +163,7 @@ TEST(ToStringTest, ReadsAsAPersonWouldSayIt) {
   EXPECT_EQ(ToString(Seconds(2.25)), "2.25 seconds");
   EXPECT_EQ(ToString(Every(Updates(20))), "every 20 updates");
   EXPECT_EQ(ToString(At(Batches({10, 1}))), "at batches 1, 10");
-  EXPECT_EQ(ToString(Period()), "never");
+  EXPECT_EQ(ToString(Never()), "never");
 }
 
 struct BadCase {

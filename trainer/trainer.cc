@@ -14,6 +14,13 @@
 
 namespace trainyard {
 
+Trainer::Trainer(HeldTask task, Optimizer& optimizer, Backend& backend,
+                 TrainerOptions options)
+    : Trainer(std::move(task), &optimizer, backend, options) {}
+
+Trainer::Trainer(HeldTask task, Backend& backend, TrainerOptions options)
+    : Trainer(std::move(task), nullptr, backend, options) {}
+
 Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend,
                  TrainerOptions options)
     : task_(std::move(task)),

@@ -2,7 +2,7 @@
 //
 //   Trainer trainer(Supervised(model, CrossEntropy()), optimizer, *backend);
 //   const RunResult result = trainer.Train(
-//       {.data = train, .eval_data = test, .num_epochs = 5});
+//       {.data = train, .eval_data = test, .length = Epochs(5)});
 //
 // trainer/events.h lists the events of a run in order. Thread-compatible.
 #ifndef TRAINYARD_TRAINER_TRAINER_H_
@@ -23,27 +23,18 @@
 namespace trainyard {
 
 struct TrainerOptions {
-  // Whether a run has, without asking, a ProgressBar and an EpochTable on rank
-  // 0, and a TerminateOnNaN: see trainer/default_callbacks.h. A callback of the
-  // same class that you add takes the place of the default one.
+  // Whether a run has the callbacks of trainer/default_callbacks.h.
   bool default_callbacks = true;
 };
 
 class Trainer {
  public:
-  // Borrows the optimizer and the backend. Borrows a task that is a variable;
-  // keeps a temporary or a unique_ptr. Moves its models to the backend's
-  // device.
-  template <class T>
-  Trainer(T&& task, Optimizer& optimizer, Backend& backend,
-          TrainerOptions options = {})
-      : Trainer(HeldTask(std::forward<T>(task)), &optimizer, backend, options) {
-  }
-
+  // Moves the task's models to the backend's device. Keeps a task that is a
+  // temporary or a unique_ptr; borrows the rest.
+  Trainer(HeldTask task, Optimizer& optimizer, Backend& backend,
+          TrainerOptions options = {});
   // For a task that adds its optimizers itself, by AddOptimizer.
-  template <class T>
-  Trainer(T&& task, Backend& backend, TrainerOptions options = {})
-      : Trainer(HeldTask(std::forward<T>(task)), nullptr, backend, options) {}
+  Trainer(HeldTask task, Backend& backend, TrainerOptions options = {});
 
   // Adds a callback and returns it. Borrows a variable, keeps a temporary.
   template <class T>
@@ -51,13 +42,12 @@ class Trainer {
     return callbacks_.Add(std::forward<T>(callback), std::move(options));
   }
 
-  // Trains from the current weights, or resumes from the newest checkpoint
-  // (`options.resume`). If a task, dataset or callback throws, OnRunEnd is
-  // called with the error, then the exception is rethrown.
+  // Trains from the current weights, or resumes from a checkpoint. If a task,
+  // dataset or callback throws, calls OnRunEnd with the error, then rethrows.
   RunResult Train(const TrainOptions& options);
 
-  // Evaluates the models on `data`, with metrics named "evaluation_…". Unset
-  // batch size: that of evaluations in the last run.
+  // The metrics of the models on `data`, named "evaluation_…". Unset batch
+  // size: that of evaluations in the last run.
   Metrics Evaluate(DatasetPtr data,
                    std::optional<int64_t> per_device_batch_size = std::nullopt);
 
@@ -74,8 +64,7 @@ class Trainer {
           TrainerOptions options);
 
   HeldTask task_;
-  // The constructor's first, then the task's.
-  std::vector<NamedOptimizer> optimizers_;
+  std::vector<NamedOptimizer> optimizers_;  // the constructor's comes first
   Backend& backend_;
   const TrainerOptions options_;
   Control control_;

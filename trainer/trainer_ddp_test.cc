@@ -49,7 +49,7 @@ struct Outcome {
 TrainOptions Options() {
   return {.data = LinePoints(27),
           .eval_data = LinePoints(13),
-          .num_epochs = 6,
+          .length = Epochs(6),
           .per_device_batch_size = 8,
           .grad_accum_steps = 2,
           .clip = ClipNorm(1),
@@ -165,7 +165,7 @@ class ResumeDdpTest : public ::testing::Test {
 TEST_F(ResumeDdpTest, EndsEqualWhereverItWasStopped) {
   const int64_t epochs = LongForm() ? 6 : 3;
   const auto train = [&](TrainOptions options, int64_t stop_at = -1) {
-    options.num_epochs = epochs;
+    options.length = Epochs(epochs);
     return Train(options, &Ddp(), stop_at);
   };
   const Outcome straight = train(Options());
@@ -189,9 +189,9 @@ TEST_F(ResumeDdpTest, ProcessesThatDisagreeEndTogether) {
   for (int64_t run = 0; run < runs; ++run) {
     LineRig rig(/*lr=*/0.1, &Ddp());
     TrainOptions options = Saved();
-    options.num_epochs = 2;
+    options.length = Epochs(2);
     options.per_device_batch_size /= Ddp().num_processes();
-    options.checkpoint.every = Every(Batches(1 + together() % 4));
+    options.checkpoint.save = Every(Batches(1 + together() % 4));
     options.checkpoint.asynchronous = together() % 2 == 0;
     options.evaluate = Every(Batches(1 + together() % 4));
     const auto disagree = [&](const auto& event, Control& control) {

@@ -77,12 +77,14 @@ class Recorder final : public Callback {
   void OnCheckpointLoaded(const CheckpointLoaded&, Control&) override {
     log.push_back("CheckpointLoaded");
   }
-  void OnReport(const Report&, Control&) override { log.push_back("Report"); }
-  void OnCancel(const Cancel& e, Control&) override {
-    log.push_back("Cancel: " + e.reason);
+  void OnMetricsReport(const MetricsReport&, Control&) override {
+    log.push_back("MetricsReport");
   }
-  void OnStop(const Stop& e, Control&) override {
-    log.push_back("Stop: " + e.reason);
+  void OnRunCancelled(const RunCancelled& e, Control&) override {
+    log.push_back("RunCancelled: " + e.reason);
+  }
+  void OnRunStopped(const RunStopped& e, Control&) override {
+    log.push_back("RunStopped: " + e.reason);
   }
   void OnRunEnd(const RunEnd& e, Control&) override {
     log.push_back("RunEnd: " + e.message);
@@ -99,7 +101,7 @@ TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
   Recorder& recorder = rig.trainer().Add(Recorder());
   rig.trainer().Train({.data = LinePoints(10),
                        .eval_data = LinePoints(4),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .per_device_batch_size = 4,
                        .grad_accum_steps = 2});
   EXPECT_THAT(
@@ -112,7 +114,7 @@ TEST(TrainerEventsTest, EventsOfARunWithAccumulationAndEvaluation) {
                   "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
                   "GradientsReady", "UpdateEnd", "StepEnd",  //
                   "TrainEpochEnd", "EvalStart", "EvalStepStart", "EvalStepEnd",
-                  "EvalEnd", "EpochEnd", "Report", "RunEnd: "));
+                  "EvalEnd", "EpochEnd", "MetricsReport", "RunEnd: "));
 }
 
 TEST(TrainerEventsTest, EventsOfAStoppedRun) {
@@ -121,13 +123,14 @@ TEST(TrainerEventsTest, EventsOfAStoppedRun) {
   recorder.stop_at = 4;
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(4),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                          "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd", "Report",
-                          "Stop: enough samples", "RunEnd: enough samples"));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
+                  "UpdateEnd", "StepEnd", "MetricsReport",
+                  "RunStopped: enough samples", "RunEnd: enough samples"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough samples");
 }
@@ -138,13 +141,14 @@ TEST(TrainerEventsTest, EventsOfACancelledRun) {
   recorder.cancel_at = 4;
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(4),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
                                                 .per_device_batch_size = 4});
-  EXPECT_THAT(recorder.log,
-              ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
-                          "ForwardEnd", "LossEnd", "BackwardEnd",
-                          "GradientsReady", "UpdateEnd", "StepEnd", "Report",
-                          "Cancel: SIGINT", "RunEnd: SIGINT"));
+  EXPECT_THAT(
+      recorder.log,
+      ElementsAre("InitEnd", "RunStart", "EpochStart", "StepStart",
+                  "ForwardEnd", "LossEnd", "BackwardEnd", "GradientsReady",
+                  "UpdateEnd", "StepEnd", "MetricsReport",
+                  "RunCancelled: SIGINT", "RunEnd: SIGINT"));
   EXPECT_EQ(result.ending, RunEnding::kCancelled);
   EXPECT_EQ(result.message, "SIGINT");
 }
@@ -154,7 +158,7 @@ TEST(TrainerEventsTest, EventsOfAFailedRun) {
   Recorder& recorder = rig.trainer().Add(Recorder());
   recorder.throw_at = 4;
   EXPECT_THROW(rig.trainer().Train({.data = LinePoints(10),
-                                    .num_epochs = 3,
+                                    .length = Epochs(3),
                                     .per_device_batch_size = 4}),
                CallbackError);
   EXPECT_THAT(recorder.log,
@@ -175,17 +179,18 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
     Recorder& recorder = rig.trainer().Add(Recorder());
     rig.trainer().Train({.data = LinePoints(5),
                          .eval_data = LinePoints(1),
+                         .length = Epochs(1),
+                         .per_device_batch_size = 1,
                          .evaluate = evaluate,
-                         .num_epochs = 1,
-                         .checkpoint = {.directory = folder, .every = save},
-                         .resume = Resume::kIfPresent,
                          .report = report,
-                         .per_device_batch_size = 1});
+                         .checkpoint = {.directory = folder, .save = save},
+                         .resume = Resume::kIfPresent});
     std::filesystem::remove_all(folder);
     std::vector<std::string> log;
     for (const std::string& event : recorder.log) {
       if (event == "EvalEnd" || event == "CheckpointSaved" ||
-          event == "Report" || event == "StepEnd" || event == "EpochEnd") {
+          event == "MetricsReport" || event == "StepEnd" ||
+          event == "EpochEnd") {
         log.push_back(event == "StepEnd" ? "." : event);
       }
     }
@@ -193,13 +198,14 @@ TEST(TrainerEventsTest, OrderOfWhatIsDue) {
   };
   EXPECT_THAT(
       boundaries(Every(Batches(2)), Every(Batches(2)), Every(Batches(2))),
-      ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
-                  ".", ".", "EvalEnd", "CheckpointSaved", "Report",  //
-                  ".", "EpochEnd", "EvalEnd", "CheckpointSaved", "Report"));
+      ElementsAre(".", ".", "EvalEnd", "CheckpointSaved", "MetricsReport",  //
+                  ".", ".", "EvalEnd", "CheckpointSaved", "MetricsReport",  //
+                  ".", "EpochEnd", "EvalEnd", "CheckpointSaved",
+                  "MetricsReport"));
   EXPECT_THAT(boundaries(Every(Epochs(1)), Every(Epochs(1)), Every(Batches(5))),
               ElementsAre(".", ".", ".", ".", ".", "EvalEnd", "EpochEnd",
-                          "CheckpointSaved", "Report"));
-  EXPECT_THAT(boundaries(Period(), At(Batches({1, 3})), Period()),
+                          "CheckpointSaved", "MetricsReport"));
+  EXPECT_THAT(boundaries(Never(), At(Batches({1, 3})), Never()),
               ElementsAre(".", "CheckpointSaved", ".", ".", "CheckpointSaved",
                           ".", ".", "EpochEnd", "CheckpointSaved"));
 }
@@ -215,7 +221,7 @@ TEST(TrainerEventsTest, AnEvaluationCountsItsBatches) {
       [&](const EvalStepEnd& e, Control&) { ends.push_back(e.batch_idx); }));
   rig.trainer().Train({.data = LinePoints(8),
                        .eval_data = LinePoints(5),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .per_device_batch_size = 2});
   EXPECT_THAT(starts, ElementsAre(0, 1, 2));
   EXPECT_THAT(ends, ElementsAre(0, 1, 2));
@@ -226,10 +232,10 @@ TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {
   const std::string folder = ::testing::TempDir() + "/resumed";
   std::filesystem::remove_all(folder);
   TrainOptions options{.data = LinePoints(8),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
+                       .per_device_batch_size = 4,
                        .checkpoint = {.directory = folder},
-                       .resume = Resume::kIfPresent,
-                       .per_device_batch_size = 4};
+                       .resume = Resume::kIfPresent};
   LineRig first, second;
   first.trainer().Add(Recorder()).stop_at = 4;
   first.trainer().Train(options);
@@ -240,7 +246,7 @@ TEST(TrainerEventsTest, AResumedRunBeginsWithWhatWasLoaded) {
       ElementsAre("InitEnd", "CheckpointLoaded", "RunStart", "EpochStart",
                   "StepStart", "ForwardEnd", "LossEnd", "BackwardEnd",
                   "GradientsReady", "UpdateEnd", "StepEnd", "TrainEpochEnd",
-                  "EpochEnd", "CheckpointSaved", "Report", "RunEnd: "));
+                  "EpochEnd", "CheckpointSaved", "MetricsReport", "RunEnd: "));
 }
 
 }  // namespace

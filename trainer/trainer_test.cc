@@ -25,7 +25,7 @@ TEST(TrainerTest, LearnsALine) {
   LineRig rig;
   const RunResult result = rig.trainer().Train({.data = LinePoints(64),
                                                 .eval_data = LinePoints(16),
-                                                .num_epochs = 100,
+                                                .length = Epochs(100),
                                                 .per_device_batch_size = 16,
                                                 .schedule = Cosine()});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
@@ -37,7 +37,7 @@ TEST(TrainerTest, LearnsALine) {
 TEST(TrainerTest, CountsBatchesUpdatesAndSamples) {
   LineRig rig;
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
                                                 .per_device_batch_size = 4,
                                                 .grad_accum_steps = 2});
   EXPECT_EQ(PositionOf(result.clock),
@@ -54,7 +54,7 @@ TEST(TrainerTest, MaxUpdatesIsReachedExactlyInMidEpoch) {
   }));
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(4),
-                                                .max_updates = 4,
+                                                .length = Updates(4),
                                                 .per_device_batch_size = 4});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
   EXPECT_EQ(result.clock.updates(), 4);
@@ -79,7 +79,7 @@ TEST(TrainerTest, EvaluatesSeveralSetsInOrder) {
                            .eval_data = LinePoints(4),
                            .eval_sets = {{"rare", LinePoints(3)},
                                          {"all", LinePoints(5)}},
-                           .num_epochs = 1,
+                           .length = Epochs(1),
                            .per_device_batch_size = 4}),
               ElementsAre("eval@8", "rare@8", "all@8"));
 }
@@ -88,9 +88,9 @@ TEST(TrainerTest, EvaluatesWhenDueAndOnceAtTheEnd) {
   const auto evaluations = [](const Period& evaluate) {
     return Evaluations({.data = LinePoints(10),
                         .eval_data = LinePoints(4),
-                        .evaluate = evaluate,
-                        .num_epochs = 2,
-                        .per_device_batch_size = 4});  // batches 4, 4, 2
+                        .length = Epochs(2),
+                        .per_device_batch_size = 4,
+                        .evaluate = evaluate});  // batches 4, 4, 2
   };
   EXPECT_THAT(evaluations(Every(Epochs(1))), ElementsAre("eval@10", "eval@20"));
   EXPECT_THAT(evaluations(Every(Batches(2))),
@@ -100,7 +100,7 @@ TEST(TrainerTest, EvaluatesWhenDueAndOnceAtTheEnd) {
   EXPECT_THAT(evaluations(At(Samples({3, 10}))),
               ElementsAre("eval@4", "eval@10", "eval@20"));
   EXPECT_THAT(evaluations(Every(Epochs(2))), ElementsAre("eval@20"));
-  EXPECT_THAT(evaluations(Period()), ElementsAre());
+  EXPECT_THAT(evaluations(Never()), ElementsAre());
 }
 
 TEST(TrainerTest, AnEvaluationInMidEpochLeavesTrainingAsItWas) {
@@ -108,12 +108,12 @@ TEST(TrainerTest, AnEvaluationInMidEpochLeavesTrainingAsItWas) {
     LineRig rig;
     rig.trainer().Train({.data = LinePoints(10),
                          .eval_data = LinePoints(4),
-                         .evaluate = evaluate,
-                         .num_epochs = 2,
-                         .per_device_batch_size = 4});
+                         .length = Epochs(2),
+                         .per_device_batch_size = 4,
+                         .evaluate = evaluate});
     return rig.weight();
   };
-  EXPECT_TRUE(at::equal(train(Every(Batches(1))), train(Period())));
+  EXPECT_TRUE(at::equal(train(Every(Batches(1))), train(Never())));
 }
 
 TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
@@ -123,10 +123,10 @@ TEST(TrainerTest, EpochsAndEvaluationsCanBeShortened) {
       On<EvalStepEnd>([&](const EvalStepEnd&, Control&) { ++eval_batches; }));
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(9),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
+                                                .per_device_batch_size = 2,
                                                 .max_batches_per_epoch = 2,
-                                                .max_eval_batches = 1,
-                                                .per_device_batch_size = 2});
+                                                .max_eval_batches = 1});
   EXPECT_EQ(result.clock.samples(), 12);
   EXPECT_EQ(eval_batches, 3);
 }
@@ -139,7 +139,7 @@ TEST(TrainerTest, TheEnvironmentCanShortenThemToo) {
   setenv("TRAINYARD_LIMIT_BATCHES", "2", 1);
   const RunResult result = rig.trainer().Train({.data = LinePoints(10),
                                                 .eval_data = LinePoints(9),
-                                                .num_epochs = 3,
+                                                .length = Epochs(3),
                                                 .per_device_batch_size = 2});
   rig.trainer().Evaluate(LinePoints(9), 2);
   unsetenv("TRAINYARD_LIMIT_BATCHES");
@@ -153,7 +153,7 @@ TEST(TrainerTest, AWindowsGradientDoesNotDependOnItsSplit) {
   const auto train = [](int64_t batch_size, int64_t accumulate) {
     LineRig rig;
     rig.trainer().Train({.data = LinePoints(12),
-                         .num_epochs = 5,
+                         .length = Epochs(5),
                          .per_device_batch_size = batch_size,
                          .grad_accum_steps = accumulate,
                          .clip = ClipNorm(0.5)});
@@ -176,7 +176,7 @@ TEST(TrainerTest, ABatchThatDoesNotFitIsSplit) {
     }));
     const RunResult result =
         rig.trainer().Train({.data = LinePoints(12),
-                             .num_epochs = 5,
+                             .length = Epochs(5),
                              .per_device_batch_size = 12,
                              .max_micro_batch_size = limit});
     EXPECT_EQ(result.clock.updates(), 5);
@@ -194,7 +194,7 @@ TEST(TrainerTest, TheTrainLossIsTheMeanOverRecords) {
     sum += e.output.loss.item<double>() * static_cast<double>(e.batch.size());
   }));
   rig.trainer().Train({.data = LinePoints(10),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .per_device_batch_size = 4,
                        .grad_accum_steps = 2});
   EXPECT_DOUBLE_EQ(rig.trainer().history().Latest("train_loss"), sum / 10);
@@ -206,13 +206,13 @@ TEST(TrainerTest, ReportsMeansSinceTheLastReport) {
   rig.trainer().Add(On<StepEnd>([&](const StepEnd& e, Control&) {
     losses.push_back(e.output.loss.item<double>());
   }));
-  rig.trainer().Add(On<Report>([&](const Report& e, Control&) {
+  rig.trainer().Add(On<MetricsReport>([&](const MetricsReport& e, Control&) {
     reports.push_back(e.metrics.at("train_loss"));
   }));
   rig.trainer().Train({.data = LinePoints(10),
-                       .num_epochs = 1,
-                       .report = Every(Batches(2)),
-                       .per_device_batch_size = 2});
+                       .length = Epochs(1),
+                       .per_device_batch_size = 2,
+                       .report = Every(Batches(2))});
   ASSERT_EQ(losses.size(), 5);
   EXPECT_THAT(reports, ElementsAre((losses[0] + losses[1]) / 2,
                                    (losses[2] + losses[3]) / 2, losses[4]));
@@ -222,18 +222,18 @@ TEST(TrainerTest, AHistoryOfTheUsersOwn) {
   LineRig rig;
   InMemoryRunHistory history;
   rig.trainer().UseHistory(history);
-  rig.trainer().Train({.data = LinePoints(10), .num_epochs = 2});
+  rig.trainer().Train({.data = LinePoints(10), .length = Epochs(2)});
   EXPECT_EQ(history.Values("train_loss").size(), 2);
   EXPECT_EQ(&rig.trainer().history(), &history);
 }
 
 TEST(TrainerTest, AHistoryMayBeContinued) {
   LineRig rig;
-  rig.trainer().Train({.data = LinePoints(10), .num_epochs = 2});
+  rig.trainer().Train({.data = LinePoints(10), .length = Epochs(2)});
   rig.trainer().Train(
-      {.data = LinePoints(10), .num_epochs = 1, .reset_history = false});
+      {.data = LinePoints(10), .length = Epochs(1), .reset_history = false});
   EXPECT_EQ(rig.trainer().history().Values("train_loss").size(), 3);
-  rig.trainer().Train({.data = LinePoints(10), .num_epochs = 1});
+  rig.trainer().Train({.data = LinePoints(10), .length = Epochs(1)});
   EXPECT_EQ(rig.trainer().history().Values("train_loss").size(), 1);
 }
 
@@ -248,7 +248,7 @@ TEST(TrainerTest, CallbacksSeeTheDivisorAndRecordWhatTheyMeasure) {
     e.history.Update("divisor", divisors.front());
   }));
   rig.trainer().Train({.data = LinePoints(7),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .per_device_batch_size = 5,
                        .grad_accum_steps = 2});
   EXPECT_THAT(divisors, ElementsAre(0.7));
@@ -259,7 +259,7 @@ TEST(TrainerTest, SameSeedSameWeights) {
   const auto train = [](uint64_t seed) {
     LineRig rig;
     rig.trainer().Train({.data = LinePoints(10),
-                         .num_epochs = 2,
+                         .length = Epochs(2),
                          .per_device_batch_size = 4,
                          .seed = seed});
     return rig.weight();
@@ -275,7 +275,7 @@ TEST(TrainerTest, ScheduleSetsTheRateOfEachUpdateAndIsTakenBack) {
     rates.push_back(rig.optimizer().Field(0, "lr"));
   }));
   rig.trainer().Train({.data = LinePoints(8),
-                       .num_epochs = 2,
+                       .length = Epochs(2),
                        .per_device_batch_size = 4,
                        .schedule = Cosine({.warmup = Updates(2)})});
   EXPECT_THAT(rates, ElementsAre(0, 0.25, 0.5, 0.25));
@@ -292,29 +292,34 @@ TEST(TrainerTest, RefusesBadOptionsByName) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message({}), HasSubstr("set num_epochs or max_updates"));
-  EXPECT_THAT(message({.num_epochs = 1}),
+  EXPECT_THAT(message({}), HasSubstr("length is not set"));
+  EXPECT_THAT(message({.length = Epochs(1)}),
               HasSubstr("there is no data to load: set TrainOptions::data"));
   EXPECT_THAT(
       message({.data = LinePoints(4),
                .eval_sets = {{"a", LinePoints(4)}, {"a", LinePoints(4)}},
-               .num_epochs = 1}),
+               .length = Epochs(1)}),
       HasSubstr("an evaluation set is named \"a\""));
-  EXPECT_THAT(message({.data = LinePoints(4)}),
-              HasSubstr("set num_epochs or max_updates"));
-  EXPECT_THAT(message({.data = LinePoints(4), .num_epochs = -1}),
-              HasSubstr("num_epochs is -1"));
-  EXPECT_THAT(message({.data = LinePoints(4), .max_updates = -1}),
-              HasSubstr("max_updates is -1"));
+  EXPECT_THAT(message({.data = LinePoints(4)}), HasSubstr("length is not set"));
+  EXPECT_THAT(message({.data = LinePoints(4), .length = Epochs(0)}),
+              HasSubstr("length is 0 epochs; it must be more than 0"));
   EXPECT_THAT(
       message(
-          {.data = LinePoints(4), .num_epochs = 1, .per_device_batch_size = 0}),
-      HasSubstr("per_device_batch_size is 0"));
+          {.data = LinePoints(4), .length = Epochs(1), .at_most = Updates(0)}),
+      HasSubstr("at_most is 0 updates; it must be more than 0"));
+  EXPECT_THAT(message({.data = LinePoints(4), .length = Seconds(60)}),
+              HasSubstr("length is 60 seconds; it must be in epochs or "
+                        "updates. Add MaxDuration"));
+  EXPECT_THAT(message({.data = LinePoints(4),
+                       .length = Epochs(1),
+                       .per_device_batch_size = 0}),
+              HasSubstr("per_device_batch_size is 0"));
   EXPECT_THAT(
-      message({.data = LinePoints(4), .num_epochs = 1, .grad_accum_steps = 0}),
+      message(
+          {.data = LinePoints(4), .length = Epochs(1), .grad_accum_steps = 0}),
       HasSubstr("grad_accum_steps is 0"));
   EXPECT_THAT(message({.data = LinePoints(4),
-                       .num_epochs = 1,
+                       .length = Epochs(1),
                        .eval_per_device_batch_size = -1}),
               HasSubstr("eval_per_device_batch_size is -1"));
 }

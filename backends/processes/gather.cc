@@ -32,15 +32,15 @@ at::Tensor Gather(Collectives& collectives, const at::Tensor& tensor,
 }
 
 at::Tensor GatherToCpu(Collectives& collectives, const at::Tensor& tensor,
-                       int64_t rows_at_once) {
-  TORCH_CHECK_VALUE(rows_at_once >= 0, "GatherToCpu: rows_at_once is ",
-                    rows_at_once);
+                       std::optional<int64_t> rows_at_once) {
+  TORCH_CHECK_VALUE(rows_at_once.value_or(1) >= 1,
+                    "GatherToCpu: rows_at_once is ", rows_at_once.value_or(1),
+                    "; it must be at least 1");
   const at::Tensor rows = Rows(tensor);
   at::Tensor most = at::scalar_tensor(rows.size(0), at::kLong);
   collectives.AllReduce(most, ReduceOp::kMax);
   const int64_t count = most.item<int64_t>();
-  const int64_t chunk =
-      rows_at_once == 0 ? std::max<int64_t>(count, 1) : rows_at_once;
+  const int64_t chunk = rows_at_once.value_or(std::max<int64_t>(count, 1));
   std::vector<std::vector<at::Tensor>> parts(collectives.num_processes());
   // At least once: an empty result needs its shape.
   for (int64_t begin = 0; begin == 0 || begin < count; begin += chunk) {

@@ -37,9 +37,9 @@ at::Tensor Gather(Collectives& collectives, const at::Tensor& tensor,
                   const GatherOptions& options = {});
 
 // The result is on the CPU. Gathers `rows_at_once` rows of each rank at a time,
-// so that a device need not hold the rows of all ranks; 0: all of them at once.
+// so that a device need not hold the rows of all ranks. Unset: all of them.
 at::Tensor GatherToCpu(Collectives& collectives, const at::Tensor& tensor,
-                       int64_t rows_at_once = 0);
+                       std::optional<int64_t> rows_at_once = std::nullopt);
 
 // Gathers each tensor of a batch, tuple, list or map of tensors, also nested.
 template <class T>

@@ -46,7 +46,8 @@ TEST(GatherTest, RanksMayHaveUnequalRows) {
   const auto all = MakeGroupCollectives(*RankGroup());
   const at::Tensor expected = AllRows(all->num_processes());
   EXPECT_TRUE(at::equal(Gather(*all, Rows(all->rank())), expected));
-  for (const int64_t rows_at_once : {0, 1, 2, 3, 100}) {
+  EXPECT_TRUE(at::equal(GatherToCpu(*all, Rows(all->rank())), expected));
+  for (const int64_t rows_at_once : {1, 2, 3, 100}) {
     EXPECT_TRUE(
         at::equal(GatherToCpu(*all, Rows(all->rank()), rows_at_once), expected))
         << rows_at_once;

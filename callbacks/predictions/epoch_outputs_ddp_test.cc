@@ -44,7 +44,7 @@ std::vector<std::vector<at::Tensor>> Collected(Backend* backend,
   // A global batch of 4, in one process and in two.
   rig.trainer().Train({.data = LinePoints(16),
                        .eval_data = LinePoints(records),
-                       .num_epochs = 2,
+                       .length = Epochs(2),
                        .per_device_batch_size = backend == nullptr ? 4 : 2,
                        .eval_per_device_batch_size = 2});
   return epochs;

@@ -1,8 +1,11 @@
 #include "callbacks/predictions/predictions_to_file.h"
 
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <stdexcept>
 #include <utility>
 
@@ -33,14 +36,45 @@ std::string Header(const std::vector<std::string>& names, int64_t columns) {
   return header + "\n";
 }
 
+// As many digits as the type of the tensor needs to read back equal.
+void AppendNumber(std::string& csv, double value, at::ScalarType type) {
+  std::array<char, 32> text;
+  char* const begin = text.data();
+  char* const end = begin + text.size();
+  char* const last =
+      !at::isFloatingType(type)
+          ? std::to_chars(begin, end, static_cast<int64_t>(value)).ptr
+      : type == at::kDouble
+          ? std::to_chars(begin, end, value).ptr
+          : std::to_chars(begin, end, static_cast<float>(value)).ptr;
+  csv.append(begin, last);
+}
+
+// A line for each row of `rows`, of shape [rows, columns]; the first has the
+// index `first`.
+std::string CsvLines(const at::Tensor& rows, int64_t first) {
+  const at::Tensor numbers = rows.to(at::kDouble).contiguous();
+  const double* next = numbers.const_data_ptr<double>();
+  std::string csv;
+  for (int64_t row = 0; row < rows.size(0); ++row) {
+    csv += std::to_string(first + row);
+    for (int64_t column = 0; column < rows.size(1); ++column) {
+      csv += ',';
+      AppendNumber(csv, *next++, rows.scalar_type());
+    }
+    csv += '\n';
+  }
+  return csv;
+}
+
 absl::Status WriteCsv(const std::string& path, const std::string& header,
-                      const PredictionRows& rows) {
+                      const at::Tensor& rows) {
   absl::StatusOr<AtomicFile> file = AtomicFile::Create(path);
   if (!file.ok()) return file.status();
   absl::Status status = file->Append(header.data(), header.size());
-  for (int64_t row = 0; status.ok() && row < rows.size(); row += kChunk) {
-    std::string csv;
-    rows.AppendCsv(row, std::min(row + kChunk, rows.size()), csv);
+  for (int64_t row = 0; status.ok() && row < rows.size(0); row += kChunk) {
+    const int64_t count = std::min(kChunk, rows.size(0) - row);
+    const std::string csv = CsvLines(rows.narrow(0, row, count), row);
     status = file->Append(csv.data(), csv.size());
   }
   return status.ok() ? file->Commit() : status;
@@ -61,7 +95,7 @@ PredictionsToFile::PredictionsToFile(PredictionsToFileOptions options)
 void PredictionsToFile::OnEvalStart(const EvalStart& e, Control&) {
   collecting_ = e.name == options_.set;
   backend_ = &e.backend;
-  rows_ = {};
+  rows_.Reset();
 }
 
 void PredictionsToFile::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
@@ -77,26 +111,28 @@ void PredictionsToFile::OnEvalStepEnd(const EvalStepEnd& e, Control&) {
     Refuse("a batch of " + std::to_string(e.batch.size()) + " records has " +
            std::to_string(count) + " predictions");
   }
-  rows_.Add(rows);
+  rows_.Collect(rows);
 }
 
 void PredictionsToFile::OnEvalEnd(const EvalEnd&, Control&) {
   if (!std::exchange(collecting_, false)) return;
-  const PredictionRows mine = std::exchange(rows_, {});
-  Write(backend_->num_processes() == 1 ? mine : mine.OfAll(*backend_));
+  const std::vector<at::Tensor> all = rows_.AllOf(backend_->collectives());
+  rows_.Reset();
+  if (all.empty()) return Write(at::empty({0, 0}));
+  Write(all[0].dim() == 1 ? all[0].unsqueeze(1) : all[0].flatten(1));
 }
 
-void PredictionsToFile::Write(const PredictionRows& all) const {
+void PredictionsToFile::Write(const at::Tensor& rows) const {
   const auto names = static_cast<int64_t>(options_.columns.size());
-  if (names != 0 && names != all.columns()) {
+  const int64_t columns = rows.size(1);
+  if (names != 0 && names != columns) {
     Refuse("columns has " + std::to_string(names) +
-           " names, and predictions have " + std::to_string(all.columns()) +
+           " names, and predictions have " + std::to_string(columns) +
            " columns");
   }
   absl::Status status;
   if (backend_->rank() == 0) {
-    status =
-        WriteCsv(options_.path, Header(options_.columns, all.columns()), all);
+    status = WriteCsv(options_.path, Header(options_.columns, columns), rows);
   }
   if (!backend_->collectives().Any(!status.ok())) return;
   throw std::runtime_error("PredictionsToFile: " +

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/output_collector.h"
 #include "callbacks/callback.h"
-#include "callbacks/predictions/prediction_rows.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 
@@ -55,17 +55,19 @@ class PredictionsToFile final : public Callback {
   // Throws std::invalid_argument if the step has no outputs, or not a row for
   // each record.
   void OnEvalStepEnd(const EvalStepEnd& e, Control&) override;
-  // Throws std::runtime_error on all ranks if the file cannot be written.
+  // Numbers have the digits that their type needs to read back equal. Throws
+  // std::runtime_error on all ranks if the file cannot be written.
   void OnEvalEnd(const EvalEnd& e, Control&) override;
 
  private:
-  void Write(const PredictionRows& all) const;
+  // The rows of all ranks, in the order of the dataset.
+  void Write(const at::Tensor& rows) const;
 
   PredictionsToFileOptions options_;
   bool collecting_ = false;
   // Of the evaluation; null before it starts. Rank 0 writes the file.
   Backend* backend_ = nullptr;
-  PredictionRows rows_;
+  OutputCollector rows_;
 };
 
 }  // namespace trainyard

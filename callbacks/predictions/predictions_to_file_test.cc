@@ -2,6 +2,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,6 +67,13 @@ TEST_F(PredictionsToFileTest, WritesClassesAndColumns) {
             "index,cat,dog\n0,0.5,0.25\n1,0.125,1\n");
 }
 
+TEST_F(PredictionsToFileTest, NumbersReadBackEqual) {
+  EXPECT_EQ(Written({}, {at::tensor({1.0 / 3}, at::kDouble)}),
+            "index,prediction\n0,0.3333333333333333\n");
+  EXPECT_EQ(Written({}, {at::tensor({int64_t{1} << 40})}),
+            "index,prediction\n0,1099511627776\n");
+}
+
 TEST_F(PredictionsToFileTest, InvalidOutputsAreErrors) {
   const at::Tensor scores = at::arange(4).view({2, 2});
   EXPECT_THAT([&] { Written({.columns = {"cat"}}, {scores}); },
@@ -78,6 +86,9 @@ TEST_F(PredictionsToFileTest, InvalidOutputsAreErrors) {
       },
       ::testing::ThrowsMessage<std::invalid_argument>(
           HasSubstr("a batch of 2 records has 0 predictions")));
+  EXPECT_THAT([&] { Written({}, {scores, at::arange(3).view({1, 3})}); },
+              ::testing::ThrowsMessage<c10::ValueError>(HasSubstr(
+                  "an output has rows of shape [3] after steps with [2]")));
   EXPECT_THROW(PredictionsToFile({}), std::invalid_argument);
   path_ = ::testing::TempDir() + "/missing/predictions.csv";
   EXPECT_THAT([&] { Written({}, {scores}); },

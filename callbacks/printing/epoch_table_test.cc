@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <stdexcept>
 
 #include "callbacks/callback_handler.h"
 #include "callbacks/testing/fake_run.h"
+#include "tools/testing/memory_output.h"
 #include "tracking/run_history.h"
 
 namespace trainyard {
@@ -15,14 +15,10 @@ namespace {
 
 class EpochTableTest : public ::testing::Test {
  protected:
-  EpochTableTest() : output_(open_memstream(&text_, &size_)) {
-    handler_.Add(
-        EpochTable({.output = output_, .clock = [this] { return now_; }}));
+  EpochTableTest() {
+    handler_.Add(EpochTable(
+        {.output = output_.file(), .clock = [this] { return now_; }}));
     handler_.Fire(RunStart{config_, clock_, /*resumed=*/false, FakeBackend()});
-  }
-  ~EpochTableTest() override {
-    std::fclose(output_);
-    free(text_);
   }
 
   // An epoch of 4 s of training and 1 s of evaluation.
@@ -38,13 +34,7 @@ class EpochTableTest : public ::testing::Test {
     history_.IncrementEpoch();
   }
 
-  std::string Written() {
-    std::fflush(output_);
-    const std::string all(text_, size_);
-    std::string written = all.substr(read_);
-    read_ = all.size();
-    return written;
-  }
+  std::string Written() { return output_.Written(); }
 
   const RunConfig config_{.num_epochs = 10};
   RunClock clock_;
@@ -52,10 +42,7 @@ class EpochTableTest : public ::testing::Test {
   Control control_;
   CallbackHandler handler_{control_};
   double now_ = 1000;
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* output_;
-  size_t read_ = 0;
+  MemoryOutput output_;
 };
 
 TEST_F(EpochTableTest, HeaderExample) {

@@ -38,7 +38,7 @@ int64_t Printed(const std::function<void(Trainer&, std::FILE*)>& add) {
   add(rig.trainer(), file);
   rig.trainer().Train({.data = LinePoints(16),
                        .eval_data = LinePoints(8),
-                       .num_epochs = 2,
+                       .length = Epochs(2),
                        .per_device_batch_size = 2});
   rig.trainer().Evaluate(LinePoints(8), 2);
   const int64_t bytes = std::ftell(file);

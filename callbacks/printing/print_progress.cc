@@ -55,7 +55,7 @@ void PrintProgress::OnRunStart(const RunStart& e, Control&) {
     line += std::to_string(*config.batches_per_epoch) + " ";
   }
   line += "batches of " + std::to_string(config.per_device_batch_size) + ", " +
-          Count(config.max_updates, "update");
+          Count(config.total_updates, "update");
   Print(line);
 }
 

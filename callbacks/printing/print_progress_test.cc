@@ -2,27 +2,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <stdexcept>
 
 #include "callbacks/testing/fake_run.h"
+#include "tools/testing/memory_output.h"
 
 namespace trainyard {
 namespace {
 
 // What is printed of a run.
 std::string Printed(const FakeRunOptions& options) {
-  char* text = nullptr;
-  size_t size = 0;
-  std::FILE* output = open_memstream(&text, &size);
+  MemoryOutput output;
   FakeRun run(options);
-  run.Add(PrintProgress({.output = output, .clock = run.seconds()}));
+  run.Add(PrintProgress({.output = output.file(), .clock = run.seconds()}));
   run.Play();
-  std::fclose(output);
-  const std::string printed(text, size);
-  free(text);
-  return printed;
+  return output.Written();
 }
 
 TEST(PrintProgressTest, HeaderExample) {

@@ -46,8 +46,8 @@ class ProgressBar final : public Callback {
   void OnEvalStart(const EvalStart& e, Control&) override;
   void OnEvalStepEnd(const EvalStepEnd& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control&) override;
-  void OnStop(const Stop&, Control&) override { Leave(); }
-  void OnCancel(const Cancel&, Control&) override { Leave(); }
+  void OnRunStopped(const RunStopped&, Control&) override { Leave(); }
+  void OnRunCancelled(const RunCancelled&, Control&) override { Leave(); }
   void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:

@@ -9,6 +9,7 @@
 
 #include "callbacks/callback_handler.h"
 #include "callbacks/testing/fake_run.h"
+#include "tools/testing/memory_output.h"
 #include "tracking/run_history.h"
 #include "trainer/data/batch.h"
 #include "trainer/task.h"
@@ -23,27 +24,15 @@ using ::testing::StartsWith;
 // A run by hand: two epochs of 4 batches, one second each.
 class ProgressBarTest : public ::testing::Test {
  protected:
-  ProgressBarTest() : output_(open_memstream(&text_, &size_)) {
-    setenv("LC_ALL", "C", 1);
-  }
-  ~ProgressBarTest() override {
-    std::fclose(output_);
-    free(text_);
-  }
+  ProgressBarTest() { setenv("LC_ALL", "C", 1); }
 
   ProgressBarOptions Options(bool terminal) {
-    return {.output = output_, .force_terminal = terminal, .clock = [this] {
-              return now_;
-            }};
+    return {.output = output_.file(),
+            .force_terminal = terminal,
+            .clock = [this] { return now_; }};
   }
 
-  std::string Written() {
-    std::fflush(output_);
-    const std::string all(text_, size_);
-    std::string written = all.substr(read_);
-    read_ = all.size();
-    return written;
-  }
+  std::string Written() { return output_.Written(); }
 
   void Step(const StepOutput& output) {
     now_ += 1;
@@ -68,10 +57,7 @@ class ProgressBarTest : public ::testing::Test {
   Control control_;
   CallbackHandler handler_{control_};
   double now_ = 1000;
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* output_;
-  size_t read_ = 0;
+  MemoryOutput output_;
 };
 
 TEST_F(ProgressBarTest, HeaderExample) {
@@ -114,7 +100,7 @@ TEST_F(ProgressBarTest, ClearsTheLineWhenARunStopsOrFails) {
   Step(output_of_step_);
   Written();
   const std::string reason = "enough";
-  handler_.Fire(Stop{clock_, reason});
+  handler_.Fire(RunStopped{clock_, reason});
   EXPECT_EQ(Written(), "\r\x1b[K");
 
   now_ += 1;

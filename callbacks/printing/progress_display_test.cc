@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "tools/testing/memory_output.h"
+
 namespace trainyard {
 namespace {
 
@@ -17,16 +19,10 @@ using ::testing::StartsWith;
 
 class ProgressDisplayTest : public ::testing::Test {
  protected:
-  ProgressDisplayTest() : output_(open_memstream(&text_, &size_)) {
-    setenv("LC_ALL", "C", 1);
-  }
-  ~ProgressDisplayTest() override {
-    std::fclose(output_);
-    free(text_);
-  }
+  ProgressDisplayTest() { setenv("LC_ALL", "C", 1); }
 
   ProgressDisplayOptions Plain() {
-    return {.output = output_, .clock = [this] { return now_; }};
+    return {.output = output_.file(), .clock = [this] { return now_; }};
   }
   ProgressDisplayOptions Terminal() {
     ProgressDisplayOptions options = Plain();
@@ -34,14 +30,7 @@ class ProgressDisplayTest : public ::testing::Test {
     return options;
   }
 
-  // What was written since the last call.
-  std::string Written() {
-    std::fflush(output_);
-    const std::string all(text_, size_);
-    std::string written = all.substr(read_);
-    read_ = all.size();
-    return written;
-  }
+  std::string Written() { return output_.Written(); }
 
   // Counts batches of 10 samples, each `seconds` long; returns how many were
   // shown.
@@ -57,10 +46,7 @@ class ProgressDisplayTest : public ::testing::Test {
   }
 
   double now_ = 1000;
-  char* text_ = nullptr;
-  size_t size_ = 0;
-  std::FILE* output_;
-  size_t read_ = 0;
+  MemoryOutput output_;
 };
 
 TEST_F(ProgressDisplayTest, HeaderExample) {

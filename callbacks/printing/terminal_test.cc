@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tools/testing/memory_output.h"
+
 namespace trainyard {
 namespace {
 
@@ -43,13 +45,9 @@ TEST_F(TerminalTest, AFileIsNone) {
 }
 
 TEST_F(TerminalTest, NorIsAStreamInMemory) {
-  char* text = nullptr;
-  size_t size = 0;
-  std::FILE* memory = open_memstream(&text, &size);
-  EXPECT_FALSE(IsTerminal(memory));
-  EXPECT_EQ(TerminalWidth(memory), 80);
-  std::fclose(memory);
-  free(text);
+  const MemoryOutput memory;
+  EXPECT_FALSE(IsTerminal(memory.file()));
+  EXPECT_EQ(TerminalWidth(memory.file()), 80);
 }
 
 TEST(EnvironmentIsUtf8Test, TheFirstVariableThatIsSetDecides) {

@@ -128,7 +128,7 @@ void Track::OnEpochStart(const EpochStart& e, Control&) {
   StartReport(e.clock);
 }
 
-void Track::OnReport(const Report& e, Control&) {
+void Track::OnMetricsReport(const MetricsReport& e, Control&) {
   tracking::Row row(e.metrics.begin(), e.metrics.end());
   for (const auto& [name, read] : options_.values) {
     row.emplace_back(name, read());

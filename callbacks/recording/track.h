@@ -77,7 +77,7 @@ class Track final : public Callback, public Stateful {
 
   void OnRunStart(const RunStart& e, Control&) override;
   void OnEpochStart(const EpochStart& e, Control&) override;
-  void OnReport(const Report& e, Control&) override;
+  void OnMetricsReport(const MetricsReport& e, Control&) override;
   void OnEvalStart(const EvalStart& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control&) override;
   void OnEpochEnd(const EpochEnd& e, Control&) override;

@@ -75,7 +75,8 @@ TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
   Control control;
   const RunClock clock =
       ClockAt({.epoch_batches = 10, .updates = 10, .samples = 80});
-  track.OnReport({.clock = clock, .metrics = {{"train_loss", 0.7}}}, control);
+  track.OnMetricsReport({.clock = clock, .metrics = {{"train_loss", 0.7}}},
+                        control);
   lr = 0.05;
   // 6 seconds, of which 2 are an evaluation's.
   track.OnEvalStart({.clock = clock, .name = "eval", .backend = FakeBackend()},
@@ -85,7 +86,8 @@ TEST(TrackTest, WritesReportsWithTheValuesAskedFor) {
   now += 4;
   // The end of the second epoch.
   const RunClock later = ClockAt({.epoch = 2, .updates = 20, .samples = 120});
-  track.OnReport({.clock = later, .metrics = {{"train_loss", 0.6}}}, control);
+  track.OnMetricsReport({.clock = later, .metrics = {{"train_loss", 0.6}}},
+                        control);
   track.tracker().Flush();
   EXPECT_THAT(Rows(folder),
               ElementsAre("{\"step\":10,\"train_loss\":0.7,\"lr\":0.1,"

@@ -26,7 +26,7 @@ void UpdateHistory::OnRunStart(const RunStart& e, Control&) {
   if (!e.resumed) series_.clear();
 }
 
-void UpdateHistory::OnReport(const Report& e, Control&) {
+void UpdateHistory::OnMetricsReport(const MetricsReport& e, Control&) {
   for (const auto& [name, value] : e.metrics) {
     series_[name].emplace_back(e.clock.updates(), value);
   }

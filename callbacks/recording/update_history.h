@@ -3,7 +3,7 @@
 //
 //   UpdateHistory& history = trainer.Add(UpdateHistory());
 //   trainer.Train({.data = LinePoints(16),
-//                  .num_epochs = 1,
+//                  .length = Epochs(1),
 //                  .report = Every(Updates(1))});
 //   for (const auto& [updates, loss] : history.Values("train_loss")) {
 //     …
@@ -40,7 +40,7 @@ class UpdateHistory final : public Callback, public Stateful {
   Series Values(const std::string& name) const;
 
   void OnRunStart(const RunStart& e, Control&) override;
-  void OnReport(const Report& e, Control&) override;
+  void OnMetricsReport(const MetricsReport& e, Control&) override;
 
   State SaveState() const override;
   void LoadState(const State& state) override;

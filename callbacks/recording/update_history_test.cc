@@ -38,10 +38,11 @@ TEST(UpdateHistoryTest, ResumedRunContinuesItsValues) {
   UpdateHistory before, after;
   const RunClock clock = ClockAt({.updates = 3});
   Control control;
-  before.OnReport({clock, {{"train_loss", 0.5}}}, control);
+  before.OnMetricsReport({clock, {{"train_loss", 0.5}}}, control);
   after.LoadState(before.SaveState());
   after.OnRunStart({{}, clock, /*resumed=*/true, FakeBackend()}, control);
-  after.OnReport({ClockAt({.updates = 4}), {{"train_loss", 0.25}}}, control);
+  after.OnMetricsReport({ClockAt({.updates = 4}), {{"train_loss", 0.25}}},
+                        control);
   EXPECT_THAT(after.Values("train_loss"),
               ElementsAre(Pair(3, 0.5), Pair(4, 0.25)));
   State damaged;

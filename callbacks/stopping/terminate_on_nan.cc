@@ -10,6 +10,7 @@
 
 #include "callbacks/printing/readable.h"
 #include "trainer/optim/optimizer.h"
+#include "trainer/scalar_value.h"
 #include "trainer/task.h"
 
 namespace trainyard {
@@ -75,7 +76,7 @@ void TerminateOnNaN::Add(const StepOutput& output, Pass& pass,
 
 void TerminateOnNaN::Look(Pass& pass, Control& control) {
   if (pass.waiting == 0) return;
-  const double sum = pass.sum.item<double>();
+  const double sum = ScalarValue(pass.sum);
   const int64_t looked_at = std::exchange(pass.waiting, 0);
   pass.sum.reset();
   if (std::isfinite(sum)) return;

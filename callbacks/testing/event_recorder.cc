@@ -67,14 +67,14 @@ void EventRecorder::OnEpochEnd(const EpochEnd& e, Control&) {
   Add("EpochEnd in history epoch " + std::to_string(e.history.current_epoch()),
       e.clock);
 }
-void EventRecorder::OnReport(const Report& e, Control&) {
-  Add("Report", e.clock);
+void EventRecorder::OnMetricsReport(const MetricsReport& e, Control&) {
+  Add("MetricsReport", e.clock);
 }
-void EventRecorder::OnStop(const Stop& e, Control&) {
-  Add("Stop, " + e.reason, e.clock);
+void EventRecorder::OnRunStopped(const RunStopped& e, Control&) {
+  Add("RunStopped, " + e.reason, e.clock);
 }
-void EventRecorder::OnCancel(const Cancel& e, Control&) {
-  Add("Cancel, " + e.reason, e.clock);
+void EventRecorder::OnRunCancelled(const RunCancelled& e, Control&) {
+  Add("RunCancelled, " + e.reason, e.clock);
 }
 void EventRecorder::OnRunEnd(const RunEnd& e, Control&) {
   Add("RunEnd " + std::to_string(static_cast<int>(e.ending)) + ", " + e.message,

@@ -42,9 +42,9 @@ class EventRecorder final : public Callback {
   void OnEvalStepEnd(const EvalStepEnd& e, Control&) override;
   void OnEvalEnd(const EvalEnd& e, Control&) override;
   void OnEpochEnd(const EpochEnd& e, Control&) override;
-  void OnReport(const Report& e, Control&) override;
-  void OnStop(const Stop& e, Control&) override;
-  void OnCancel(const Cancel& e, Control&) override;
+  void OnMetricsReport(const MetricsReport& e, Control&) override;
+  void OnRunStopped(const RunStopped& e, Control&) override;
+  void OnRunCancelled(const RunCancelled& e, Control&) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
  private:

@@ -64,7 +64,7 @@ RunEnding FakeRun::PlayFrom(RunClock clock) {
              .grad_accum_steps = options_.grad_accum_steps,
              .batches_per_epoch = options_.batches_per_epoch,
              .updates_per_epoch = updates,
-             .max_updates = updates * options_.num_epochs};
+             .total_updates = updates * options_.num_epochs};
   clock_ = std::move(clock);
   history_.Reset();
   for (int64_t i = 0; i < clock_.epoch(); ++i) history_.IncrementEpoch();
@@ -145,7 +145,7 @@ bool FakeRun::PlayDueActions() {
 RunEnding FakeRun::EndEarly() {
   if (reported_at_ != clock_.batches()) PlayReport();
   message_ = control_.reason();
-  handler_.Fire(Stop{clock_, message_});
+  handler_.Fire(RunStopped{clock_, message_});
   return RunEnding::kStopped;
 }
 
@@ -158,7 +158,7 @@ void FakeRun::PlayReport() {
   reported_at_ = clock_.batches();
   Metrics metrics;
   if (batch_ > 0) metrics["train_loss"] = options_.loss(batch_);
-  handler_.Fire(Report{clock_, metrics});
+  handler_.Fire(MetricsReport{clock_, metrics});
 }
 
 void FakeRun::PlayStep(int64_t batches_left) {

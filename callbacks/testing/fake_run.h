@@ -35,8 +35,8 @@ struct FakeRunOptions {
   int64_t num_epochs = 2;
   int64_t batches_per_epoch = 4;
   int64_t eval_batches = 2;
-  // Also evaluates within epochs, after this many batches of each. 0: never.
-  int64_t eval_within_epoch_at = 0;
+  // Also evaluates within epochs, after this many batches of each.
+  std::optional<int64_t> eval_within_epoch_at = std::nullopt;
   // Evaluates at the end of every epoch whose number is a multiple of this, and
   // at the end of the run.
   int64_t eval_every_epochs = 1;
@@ -57,8 +57,8 @@ struct FakeRunOptions {
   double eval_step_seconds = 0.25;
   // Called in each step before GradientsReady.
   std::function<void()> backward = [] {};
-  // Throws std::runtime_error in this batch. 0: never.
-  int64_t fail_at_batch = 0;
+  // Throws std::runtime_error in this batch.
+  std::optional<int64_t> fail_at_batch = std::nullopt;
 };
 
 class FakeRun {

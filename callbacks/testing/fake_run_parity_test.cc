@@ -26,7 +26,7 @@ struct ParityCase {
   std::string name;
   int64_t grad_accum_steps = 1;
   int64_t eval_every_epochs = 1;
-  int64_t eval_within_epoch_at = 0;
+  std::optional<int64_t> eval_within_epoch_at = std::nullopt;
   bool evaluate_at_start = false;
   // Adds what stops or fails the run to a FakeRun or a Trainer.
   std::function<void(CallbackHandler& handler)> disturb = [](CallbackHandler&) {
@@ -56,12 +56,12 @@ TrainOptions RealOptions(const ParityCase& tested) {
   };
   return {.data = LinePoints(kBatches * kBatchSize),
           .eval_data = LinePoints(2 * kBatchSize),
+          .length = Epochs(kEpochs),
+          .per_device_batch_size = kBatchSize,
+          .grad_accum_steps = tested.grad_accum_steps,
           .evaluate = When(due),
           .evaluate_at_start = tested.evaluate_at_start,
-          .num_epochs = kEpochs,
-          .report = Every(Batches(1)),
-          .per_device_batch_size = kBatchSize,
-          .grad_accum_steps = tested.grad_accum_steps};
+          .report = Every(Batches(1))};
 }
 
 class FakeRunParityTest : public ::testing::TestWithParam<ParityCase> {};

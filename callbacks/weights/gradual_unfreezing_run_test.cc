@@ -85,11 +85,11 @@ struct Program {
   void Train(const std::string& folder, int64_t last_update = 0) {
     stop_after = last_update;
     trainer->Train({.data = Data(),
-                    .num_epochs = 4,
-                    .checkpoint = {.directory = folder},
-                    .resume = Resume::kIfPresent,
+                    .length = Epochs(4),
                     .per_device_batch_size = 8,
-                    .schedule = Cosine()});
+                    .schedule = Cosine(),
+                    .checkpoint = {.directory = folder},
+                    .resume = Resume::kIfPresent});
   }
 
   TestSequential model = Model();
@@ -159,7 +159,7 @@ TEST(GradualUnfreezingRunTest, OneGroupAtATime) {
   trainer.Add(GradualUnfreezing(
       freezer, optimizer,
       OneGroupAtATime(freezer, {.epochs_each = 1, .lr = 1e-2})));
-  trainer.Train({.data = Data(), .num_epochs = 3});
+  trainer.Train({.data = Data(), .length = Epochs(3)});
   EXPECT_EQ(optimizer.num_groups(), 3);
 }
 

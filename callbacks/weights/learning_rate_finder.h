@@ -4,10 +4,10 @@
 //
 //   auto& finder = trainer.Add(
 //       LearningRateFinder(optimizer, trainer.task().NamedTensors()));
-//   trainer.Train({.data = train, .num_epochs = 100});  // the trial: stops
+//   trainer.Train({.data = train, .length = Epochs(100)});  // the trial: stops
 //   std::cout << finder.curve().Table();
 //   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
-//   trainer.Train({.data = train, .num_epochs = 5});  // an ordinary run
+//   trainer.Train({.data = train, .length = Epochs(5)});  // an ordinary run
 //
 // It takes part in the first run it sees, which must save no checkpoints, and
 // does nothing afterwards. Groups of different rates keep their ratios.

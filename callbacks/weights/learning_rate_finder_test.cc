@@ -24,7 +24,7 @@ const LrCurveOptions kOptions = {.min_lr = 1e-4, .max_lr = 100, .updates = 40};
 
 TrainOptions Short(int64_t epochs) {
   return {.data = LinePoints(16),
-          .num_epochs = epochs,
+          .length = Epochs(epochs),
           .per_device_batch_size = 4,
           .grad_accum_steps = 2};
 }
@@ -74,11 +74,12 @@ TEST(LearningRateFinderTest, ReadmeExample) {
   const DatasetPtr train = LinePoints(16);
   auto& finder =
       trainer.Add(LearningRateFinder(optimizer, trainer.task().NamedTensors()));
-  trainer.Train({.data = train, .num_epochs = 100});  // the trial, ends itself
+  trainer.Train(
+      {.data = train, .length = Epochs(100)});  // the trial, ends itself
   std::cout << finder.curve().Table();
   optimizer.Field(0, "lr") = finder.curve().suggestion().value_or(1e-3);
   EXPECT_NE(optimizer.Field(0, "lr"), 1e-3);
-  EXPECT_EQ(trainer.Train({.data = train, .num_epochs = 1}).ending,
+  EXPECT_EQ(trainer.Train({.data = train, .length = Epochs(1)}).ending,
             RunEnding::kFinished);
 }
 

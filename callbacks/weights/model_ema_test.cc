@@ -51,7 +51,7 @@ struct Rig : PlainRig {
 TrainOptions Options() {
   return {.data = LinePoints(16),
           .eval_data = LinePoints(5),
-          .num_epochs = 3,
+          .length = Epochs(3),
           .per_device_batch_size = 4,
           .grad_accum_steps = 2};
 }
@@ -88,7 +88,7 @@ TEST(ModelEmaTest, IsEvaluatedBesideTheModel) {
   rig.trainer.Add(
       On<EvalEnd>([&](const EvalEnd& e, Control&) { sets.push_back(e.name); }));
   TrainOptions options = Options();
-  options.num_epochs = 1;
+  options.length = Epochs(1);
   rig.trainer.Train(options);
   EXPECT_THAT(sets, ::testing::ElementsAre("eval", "ema_eval"));
   const RunHistory& history = rig.trainer.history();

@@ -9,7 +9,7 @@
 
 #include "finetuning/warm_start/all_tensors.h"
 #include "finetuning/warm_start/tensor_fit.h"
-#include "trainer/checkpoint/safetensors/sharded_safetensors.h"
+#include "trainer/checkpoint/pt/weights_file.h"
 #include "trainer/model/tensor_match.h"
 
 namespace trainyard {
@@ -166,7 +166,7 @@ absl::StatusOr<WarmStartReport> WarmStart(
 absl::StatusOr<WarmStartReport> WarmStart(const std::string& path,
                                           const Model& model,
                                           const WarmStartOptions& options) {
-  const auto saved = ReadShardedSafetensors(path);
+  const auto saved = ReadWeights(path, {.key = options.key});
   if (!saved.ok()) return saved.status();
   auto report = WarmStart(*saved, AllTensors(model), options);
   if (report.ok()) return report;

@@ -1,6 +1,7 @@
-// WarmStart loads weights from a safetensors file, or from several files with
-// Hugging Face's index, into a model. It matches tensors by name, after rename
-// rules, and reports what did not match. On an error the model is unchanged.
+// WarmStart loads weights from a safetensors file, from several files with
+// Hugging Face's index, or from a .pt file of PyTorch into a model. It matches
+// tensors by name, after rename rules, and reports what did not match. On an
+// error the model is unchanged.
 //
 //   const absl::StatusOr<WarmStartReport> report = WarmStart(
 //       path, *model,
@@ -18,6 +19,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,9 @@ struct WarmStartOptions {
   Shapes shapes = Shapes::kError;
   // Whether floating-point types are converted. Other types never are.
   bool convert_types = true;
+  // The key of the weights in a .pt file, e.g. "state_dict"; see PtOptions in
+  // trainer/checkpoint/pt/pt_layout.h. An error with other files.
+  std::optional<std::string> key = std::nullopt;
 };
 
 // All names are those of the model.
@@ -66,10 +71,10 @@ struct WarmStartReport {
 // every other kind.
 std::string Describe(const WarmStartReport& report);
 
-// `path` is a safetensors file, an index of several, or a folder that contains
-// model.safetensors or its index. Returns NotFound or DataLoss, with the path,
-// if the files cannot be read, and InvalidArgument, with everything that does
-// not match, if the weights do not fit.
+// `path` is a safetensors file, an index of several, a folder that contains
+// model.safetensors or its index, or a .pt file. Returns NotFound or DataLoss,
+// with the path, if the files cannot be read, and InvalidArgument, with
+// everything that does not match, if the weights do not fit.
 absl::StatusOr<WarmStartReport> WarmStart(const std::string& path,
                                           torch::nn::Module& model,
                                           const WarmStartOptions& options = {});

@@ -117,6 +117,25 @@ TEST(WarmStartTest, LoadsAModuleFromAFileAndFromShards) {
   }
 }
 
+TEST(WarmStartTest, LoadsAFileOfPython) {
+  const std::string path = "trainer/checkpoint/pt/testdata/warm_start.pt";
+  for (const std::optional<std::string>& key :
+       {std::optional<std::string>(),
+        std::optional<std::string>("state_dict")}) {
+    Net net;
+    const auto report = WarmStart(path, *net, {.rename = {kNet}, .key = key});
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(Describe(*report), "3 tensors loaded");
+    EXPECT_TRUE(at::equal(
+        net.body, at::tensor({0.0F, 4.0F, 1.0F, 5.0F, 2.0F, 6.0F, 3.0F, 7.0F})
+                      .view({4, 2})));
+    EXPECT_TRUE(at::equal(net.mean, at::full({4}, 2.0F)));
+  }
+  Net net;
+  EXPECT_THAT(Refusal(WarmStart(path, *net, {.key = "model"})),
+              HasSubstr("its tensors are under \"state_dict\""));
+}
+
 TEST(WarmStartTest, StrictListsEverythingThatDoesNotMatchAndChangesNothing) {
   Net net;
   const std::string path = Scratch("bad.safetensors");

@@ -143,7 +143,7 @@ class WithTrainer final : public Loop {
                  optimizer_, *backend_) {}
   void Run(int64_t steps) override {
     trainer_.Train({.data = dataset_,
-                    .max_updates = steps,
+                    .length = Updates(steps),
                     .per_device_batch_size = net_.batch,
                     .clip = ClipNorm(kClip),
                     .schedule = Cosine()});

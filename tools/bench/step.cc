@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "tools/bench/step_loops.h"
@@ -19,7 +20,8 @@
 ABSL_FLAG(int64_t, steps, 200, "Steps per turn of a loop.");
 ABSL_FLAG(int64_t, turns, 31,
           "Turns of each loop, in rotation; the median is printed.");
-ABSL_FLAG(int64_t, only, -1, "Number of one loop, from 0. -1: all loops.");
+ABSL_FLAG(std::optional<int64_t>, only, std::nullopt,
+          "Number of one loop, from 0. Unset: all loops.");
 
 namespace {
 
@@ -71,10 +73,9 @@ int main(int argc, char** argv) {
   return trainyard::Main([] {
     at::set_num_threads(1);
     const std::vector<trainyard::StepLoop> loops = trainyard::MakeStepLoops();
-    const int64_t only = absl::GetFlag(FLAGS_only),
-                  steps = absl::GetFlag(FLAGS_steps);
-    if (only >= 0) {
-      loops.at(static_cast<size_t>(only)).run(steps);
+    const int64_t steps = absl::GetFlag(FLAGS_steps);
+    if (const auto only = absl::GetFlag(FLAGS_only)) {
+      loops.at(static_cast<size_t>(*only)).run(steps);
     } else {
       Compare(loops, steps, absl::GetFlag(FLAGS_turns));
     }

@@ -176,7 +176,7 @@ StepLoop WithTrainer(const std::string& name, int no_op_callbacks) {
     work->trainer.Add(Nothing(), {.duplicates = Duplicates::kAllow});
   return {name, [work](int64_t steps) {
             work->trainer.Train({.data = work->data,
-                                 .max_updates = steps,
+                                 .length = Updates(steps),
                                  .per_device_batch_size = kBatch,
                                  .clip = ClipNorm(kClip),
                                  .schedule = Cosine()});

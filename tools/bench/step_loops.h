@@ -3,7 +3,7 @@
 //
 //   const std::vector<trainyard::StepLoop> loops = trainyard::MakeStepLoops();
 //   …
-//   loops.at(static_cast<size_t>(only)).run(steps);
+//   loops.at(static_cast<size_t>(*only)).run(steps);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_STEP_LOOPS_H_

@@ -10,6 +10,7 @@
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
 
+#include <optional>
 #include <string>
 
 #include "backends/make_backend.h"
@@ -27,7 +28,8 @@ ABSL_FLAG(std::string, text, "/usr/share/common-licenses",
           "File, or folder of files, to train on.");
 ABSL_FLAG(int64_t, epochs, 12,
           "Number of passes over the text; each takes ten seconds.");
-ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
+ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
+          "Maximum number of updates. Unset: no limit.");
 ABSL_FLAG(int64_t, length, 160,
           "Maximum number of characters per paragraph; longer ones are split.");
 ABSL_FLAG(int64_t, batch_size, 8, "Paragraphs per batch.");
@@ -53,11 +55,15 @@ int Run() {
   Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
   const DatasetPtr test = MakeTensorDataset(Paragraphs{text.test});
   const double before = trainer.Evaluate(test, 16).at("evaluation_perplexity");
+  std::optional<Duration> at_most;
+  if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
+    at_most = Updates(*updates);
+  }
   const RunResult result =
       trainer.Train({.data = MakeTensorDataset(Paragraphs{text.train}),
                      .eval_data = test,
-                     .num_epochs = absl::GetFlag(FLAGS_epochs),
-                     .max_updates = absl::GetFlag(FLAGS_max_updates),
+                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                     .at_most = at_most,
                      .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
                      .grad_accum_steps = absl::GetFlag(FLAGS_grad_accum_steps),
                      .clip = ClipNorm(1.0),

@@ -5,10 +5,10 @@
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
 
+#include <optional>
 #include <string>
 
 #include "backends/make_backend.h"
-#include "callbacks/filters.h"
 #include "callbacks/recording/track.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
@@ -34,13 +34,14 @@ ABSL_FLAG(std::string, backend, "sp",
           "ddp-amp (several processes, started by //tools/launch).");
 ABSL_FLAG(uint64_t, seed, 1,
           "Seed of initial weights, dropout and the order of images.");
-ABSL_FLAG(int64_t, max_updates, 0, "Maximum number of updates. 0: no limit.");
+ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
+          "Maximum number of updates. Unset: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
           "Folder for checkpoints, metrics and summary.json; it is created if "
           "needed. An interrupted run resumes from there, and //tools/report "
           "shows it. Empty: nothing is written.");
-ABSL_FLAG(int64_t, checkpoint_every, 0,
-          "Updates between two checkpoints. 0: one after each epoch.");
+ABSL_FLAG(std::optional<int64_t>, checkpoint_every, std::nullopt,
+          "Updates between two checkpoints. Unset: one after each epoch.");
 ABSL_FLAG(bool, augment, false,
           "Mirrors and shifts the training images at random.");
 ABSL_FLAG(int64_t, workers, 0,
@@ -49,77 +50,75 @@ ABSL_FLAG(int64_t, workers, 0,
 ABSL_FLAG(std::string, summary_json, "",
           "File for the final values of the run. Empty: not written.");
 
+namespace trainyard {
 namespace {
 
-trainyard::CheckpointOptions Checkpoints() {
-  const int64_t every = absl::GetFlag(FLAGS_checkpoint_every);
-  trainyard::CheckpointOptions options{.directory =
-                                           absl::GetFlag(FLAGS_run_dir)};
-  if (every != 0) {
-    options.every =
-        trainyard::Every(trainyard::Updates(static_cast<double>(every)));
+CheckpointOptions Checkpoints() {
+  CheckpointOptions options{.directory = absl::GetFlag(FLAGS_run_dir)};
+  if (const auto every = absl::GetFlag(FLAGS_checkpoint_every)) {
+    options.save = Every(Updates(*every));
   }
   return options;
 }
 
 // Warms up for a twentieth of the run.
-std::unique_ptr<trainyard::Schedule> WarmUpAndDecay(
-    const trainyard::RunLength& run) {
-  const auto warmup = static_cast<double>(run.total_updates / 20);
-  return trainyard::Cosine({.warmup = trainyard::Updates(warmup)})(run);
+std::unique_ptr<Schedule> WarmUpAndDecay(const RunLength& run) {
+  const auto warmup = static_cast<double>(run.total_updates.value() / 20);
+  return Cosine({.warmup = Updates(warmup)})(run);
+}
+
+int Run() {
+  const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
+  const RunReport report(
+      {.run_dir = run_dir, .summary_json = absl::GetFlag(FLAGS_summary_json)});
+  const auto backend = MakeBackend(absl::GetFlag(FLAGS_backend));
+  const FashionMnist data =
+      OrThrow(LoadFashionMnist(absl::GetFlag(FLAGS_data)));
+  const uint64_t seed = absl::GetFlag(FLAGS_seed);
+  at::manual_seed(seed);
+  ConvNet model;
+  AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
+  Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
+                  optimizer, *backend);
+  if (backend->rank() == 0) {
+    trainer.Add(On<CheckpointLoaded>([](const CheckpointLoaded& e, Control&) {
+      absl::PrintF("resumes from %s\n", e.path);
+    }));
+  }
+  if (backend->rank() == 0 && !run_dir.empty()) {
+    trainer.Add(
+        Track({.run_dir = run_dir,
+               .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}},
+               .hooks = [&] { return trainer.callbacks().Describe(); }}));
+  }
+  std::optional<Duration> at_most;
+  if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
+    at_most = Updates(*updates);
+  }
+  const RunResult result =
+      trainer.Train({.data = absl::GetFlag(FLAGS_augment)
+                                 ? AugmentFashionMnist(data.train, seed)
+                                 : data.train,
+                     .loader = {.num_workers = absl::GetFlag(FLAGS_workers)},
+                     .eval_data = data.test,
+                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                     .at_most = at_most,
+                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                     .clip = ClipNorm(1.0),
+                     .schedule = WarmUpAndDecay,
+                     .eval_per_device_batch_size = 1000,
+                     .checkpoint = Checkpoints(),
+                     .resume = Resume::kIfPresent,
+                     .seed = seed});
+  if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
+  return ExitCode(result.ending);
 }
 
 }  // namespace
+}  // namespace trainyard
 
 int main(int argc, char** argv) {
   trainyard::ParseFlags(
       argc, argv, "trains a small convolutional network on Fashion-MNIST");
-  return trainyard::Main([] {
-    const trainyard::RunReport report(
-        {.run_dir = absl::GetFlag(FLAGS_run_dir),
-         .summary_json = absl::GetFlag(FLAGS_summary_json)});
-    const auto backend = trainyard::MakeBackend(absl::GetFlag(FLAGS_backend));
-    const trainyard::FashionMnist data = trainyard::OrThrow(
-        trainyard::LoadFashionMnist(absl::GetFlag(FLAGS_data)));
-    at::manual_seed(absl::GetFlag(FLAGS_seed));
-    trainyard::ConvNet model;
-    trainyard::AdamW optimizer(*model, {.lr = absl::GetFlag(FLAGS_lr)});
-    trainyard::Trainer trainer(
-        trainyard::Supervised(model, trainyard::CrossEntropy(),
-                              {{"accuracy", trainyard::Accuracy()}}),
-        optimizer, *backend);
-    const trainyard::Filter main_rank =
-        trainyard::MainRankOnly(backend->rank());
-    trainer.Add(
-        trainyard::On<trainyard::CheckpointLoaded>(
-            [](const trainyard::CheckpointLoaded& e, trainyard::Control&) {
-              absl::PrintF("resumes from %s\n", e.path);
-            }),
-        {.filter = main_rank});
-    const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
-    if (!run_dir.empty() && backend->rank() == 0) {
-      trainer.Add(trainyard::Track(
-          {.run_dir = run_dir,
-           .values = {{"lr", [&] { return optimizer.Field(0, "lr"); }}},
-           .hooks = [&] { return trainer.callbacks().Describe(); }}));
-    }
-    const trainyard::RunResult result =
-        trainer.Train({.data = absl::GetFlag(FLAGS_augment)
-                                   ? trainyard::AugmentFashionMnist(
-                                         data.train, absl::GetFlag(FLAGS_seed))
-                                   : data.train,
-                       .loader = {.num_workers = absl::GetFlag(FLAGS_workers)},
-                       .eval_data = data.test,
-                       .num_epochs = absl::GetFlag(FLAGS_epochs),
-                       .max_updates = absl::GetFlag(FLAGS_max_updates),
-                       .checkpoint = Checkpoints(),
-                       .resume = trainyard::Resume::kIfPresent,
-                       .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-                       .eval_per_device_batch_size = 1000,
-                       .clip = trainyard::ClipNorm(1.0),
-                       .schedule = WarmUpAndDecay,
-                       .seed = absl::GetFlag(FLAGS_seed)});
-    if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
-    return trainyard::ExitCode(result.ending);
-  });
+  return trainyard::Main(trainyard::Run);
 }

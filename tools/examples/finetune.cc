@@ -138,10 +138,10 @@ int Run() {
         On<UpdateEnd>([&](const UpdateEnd&, Control&) { ema.Update(); }));
     const RunResult result = trainer.Train({.data = train,
                                             .eval_data = test,
-                                            .num_epochs = epochs,
+                                            .length = Epochs(epochs),
                                             .per_device_batch_size = 10,
-                                            .eval_per_device_batch_size = 1000,
                                             .clip = ClipNorm(1.0),
+                                            .eval_per_device_batch_size = 1000,
                                             .seed = absl::GetFlag(FLAGS_seed)});
     if (result.ending != RunEnding::kFinished) return ExitCode(result.ending);
     absl::PrintF("the averaged weights: ");

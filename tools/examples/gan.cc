@@ -117,11 +117,11 @@ int Run() {
   const RunResult result =
       trainer.Train({.data = circle,
                      .eval_data = circle,
-                     .num_epochs = absl::GetFlag(FLAGS_epochs),
-                     .checkpoint = {.directory = run_dir},
-                     .resume = Resume::kIfPresent,
+                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
                      .per_device_batch_size = 128,
                      .eval_per_device_batch_size = kPoints,
+                     .checkpoint = {.directory = run_dir},
+                     .resume = Resume::kIfPresent,
                      .seed = absl::GetFlag(FLAGS_seed)});
   const auto distances = trainer.history().Values("eval_distance");
   absl::PrintF(

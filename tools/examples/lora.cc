@@ -57,7 +57,7 @@ RunEnding Train(CharTransformer& model, const CharText& text, int64_t epochs) {
   return trainer
       .Train({.data = MakeTensorDataset(Paragraphs{text.train}),
               .eval_data = MakeTensorDataset(Paragraphs{text.test}),
-              .num_epochs = epochs,
+              .length = Epochs(epochs),
               .per_device_batch_size = 16,
               .clip = ClipNorm(1.0),
               .schedule = Cosine({.warmup = Updates(20)}),

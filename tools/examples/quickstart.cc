@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     const RunResult result =
         trainer.Train({.data = data.train,
                        .eval_data = data.test,
-                       .num_epochs = 5,
+                       .length = Epochs(5),
                        .per_device_batch_size = 128,
                        .clip = ClipNorm(1.0),
                        .schedule = Cosine({.warmup = Epochs(0.5)})});

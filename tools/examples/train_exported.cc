@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/make_backend.h"
@@ -47,9 +48,8 @@ ABSL_FLAG(std::string, backend, "sp",
           "or ddp-amp (one of several processes, as //tools/launch starts "
           "them).");
 ABSL_FLAG(uint64_t, seed, 1, "Decides dropout and the order of images.");
-ABSL_FLAG(
-    int64_t, max_updates, 0,
-    "Ends the run after this many updates, if that comes first. 0: no limit.");
+ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
+          "Maximum number of updates. Unset: no limit.");
 ABSL_FLAG(std::string, run_dir, "",
           "Folder, made if need be, for checkpoints and summary.json; a run "
           "that was ended is resumed from there. Empty: nothing is kept.");
@@ -83,16 +83,20 @@ int Run() {
                             model, OrThrow(LoadCompiledStep(compiled, model)),
                             CrossEntropy(), metrics),
                   optimizer, *backend);
+  std::optional<Duration> at_most;
+  if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
+    at_most = Updates(*updates);
+  }
   const RunResult result =
       trainer.Train({.data = data.train,
                      .eval_data = data.test,
-                     .num_epochs = absl::GetFlag(FLAGS_epochs),
-                     .max_updates = absl::GetFlag(FLAGS_max_updates),
+                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                     .at_most = at_most,
+                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                     .schedule = Cosine(),
+                     .eval_per_device_batch_size = 1000,
                      .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir)},
                      .resume = Resume::kIfPresent,
-                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-                     .eval_per_device_batch_size = 1000,
-                     .schedule = Cosine(),
                      .seed = absl::GetFlag(FLAGS_seed)});
   if (backend->rank() == 0) {
     report.Finish(trainer, optimizer, result);

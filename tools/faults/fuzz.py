@@ -18,14 +18,16 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECKPOINT = ROOT / "trainer/checkpoint"
 CORPUS = CHECKPOINT / "fuzz/corpus"
-PARSERS = ["exported_graph", "manifest", "safetensors_header", "shard_index", "states", "step_folder"]
+PARSERS = ["exported_graph", "manifest", "pt_layout", "safetensors_header", "shard_index", "states", "step_folder"]
 SOURCES = [
     "trainer/exported/graph.cc",
     "trainer/exported/model_text.cc",
     "trainer/exported/step_text.cc",
     "trainer/state.cc",
     "trainer/io/testing/memory_file_system.cc",
-    *(f"trainer/io/{name}.cc" for name in ["crc32c", "file_system", "input_file", "json_reader", "json_string", "output_file", "utf8"]),
+    "trainer/io/testing/zip_bytes.cc",
+    *(f"trainer/checkpoint/pt/{name}.cc" for name in ["pickle_tree", "pt_layout", "pt_tensor"]),
+    *(f"trainer/io/{name}.cc" for name in ["crc32c", "file_system", "input_file", "json_reader", "json_string", "output_file", "quoted_name", "utf8", "zip_directory"]),
     *(f"trainer/checkpoint/{name}.cc" for name in [
         "safetensors/safetensors_dtype", "safetensors/safetensors_header", "safetensors/safetensors_layout", "folder/file_lock",
         "folder/retention", "folder/run_folder", "folder/step_names", "format/frame", "format/checked_read", "format/manifest",
@@ -36,7 +38,12 @@ FEW_SOURCES = {
     "exported_graph": [
         "trainer/exported/graph.cc", "trainer/exported/model_text.cc", "trainer/exported/step_text.cc", "trainer/io/json_reader.cc",
         "trainer/io/json_string.cc", "trainer/io/utf8.cc", "trainer/checkpoint/safetensors/safetensors_dtype.cc",
-        "trainer/checkpoint/safetensors/safetensors_layout.cc"],
+        "trainer/checkpoint/safetensors/safetensors_layout.cc", "trainer/io/quoted_name.cc"],
+    "pt_layout": [
+        "trainer/checkpoint/pt/pickle_tree.cc", "trainer/checkpoint/pt/pt_layout.cc", "trainer/checkpoint/pt/pt_tensor.cc",
+        "trainer/checkpoint/safetensors/safetensors_dtype.cc", "trainer/io/file_system.cc", "trainer/io/input_file.cc",
+        "trainer/io/quoted_name.cc", "trainer/io/testing/memory_file_system.cc", "trainer/io/testing/zip_bytes.cc",
+        "trainer/io/utf8.cc", "trainer/io/zip_directory.cc"],
 }
 PROTOS = ["trainer/checkpoint/format/manifest.proto", "trainer/checkpoint/format/states.proto"]
 FLAGS = ["-std=c++20", "-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
@@ -66,7 +73,7 @@ def build(work: pathlib.Path, clang: str, parsers: list[str]) -> None:
     libraries = sorted(pathlib.Path("/usr/lib").glob("*/libabsl_*.so"))
     for parser in parsers:
         run(clang, "-fsanitize=fuzzer,address,undefined", "-fprofile-instr-generate", *common,
-            work / f"{parser}_fuzz.o", "-Wl,--as-needed", *libraries, "-lprotobuf", "-lpthread", "-o", work / parser)
+            work / f"{parser}_fuzz.o", "-Wl,--as-needed", *libraries, "-lprotobuf", "-lpthread", "-lz", "-o", work / parser)
 
 
 def fuzz(work: pathlib.Path, parser: str, seconds: int) -> bool:

@@ -125,13 +125,12 @@ int Run() {
   const RunResult result = trainer.Train(
       {.data = data,
        .source = source,
-       .num_epochs = updates,
-       .max_updates = updates,
+       .length = Updates(updates),
+       .per_device_batch_size = 32 / backend->num_processes(),
        .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir),
-                      .every = Every(Updates(static_cast<double>(
+                      .save = Every(Updates(static_cast<double>(
                           absl::GetFlag(FLAGS_checkpoint_every))))},
        .resume = Resume::kIfPresent,
-       .per_device_batch_size = 32 / backend->num_processes(),
        .seed = 1});
   std::vector<NamedTensor> all = trainer.task().NamedTensors();
   for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);

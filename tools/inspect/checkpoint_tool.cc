@@ -14,6 +14,7 @@
 #include "tools/inspect/checkpoint_report.h"
 #include "trainer/checkpoint/folder/run_folder.h"
 #include "trainer/checkpoint/format/step_reader.h"
+#include "trainer/checkpoint/pt/weights_file.h"
 #include "trainer/checkpoint/safetensors/sharded_safetensors.h"
 #include "trainer/checkpoint/step_share.h"
 #include "trainer/checkpoint/store.h"
@@ -34,7 +35,10 @@ checkpoint (run/step-0000000100) or of a run, which stands for its newest one.
       --group=model                 the group of tensors
       --max_shard_bytes=5000000000  split into files of at most this size
   checkpoint import FILES RUN       makes step 0 of a new run from a safetensors
-      --group=model                 file, an index, or a folder with either
+                                    file, an index, a folder with either, or a
+                                    .pt file of PyTorch
+      --group=model                 the group of tensors
+      --key=state_dict              the key of the tensors in the .pt file
 )";
 
 // Invalid arguments: exit code 2.
@@ -140,7 +144,11 @@ int Import(Command& command) {
   Checkpoint checkpoint;
   std::vector<NamedTensor>& tensors =
       checkpoint.tensors[command.settings.Text("group", "model")];
-  tensors = OrThrow(ReadShardedSafetensors(command.paths[0]));
+  PtOptions options;
+  if (command.settings.Has("key")) {
+    options.key = command.settings.Text("key", "");
+  }
+  tensors = OrThrow(ReadWeights(command.paths[0], options));
   const auto store =
       OrThrow(CheckpointStore::Open({.directory = command.paths[1]}));
   if (!OrThrow(store->List()).empty()) {
@@ -189,6 +197,7 @@ int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
   Command command{words, settings, out};
   // Rejects unknown settings before the command does anything.
   if (action->first == "export") command.settings.Has("max_shard_bytes");
+  if (action->first == "import") command.settings.Has("key");
   if (action->first == "export" || action->first == "import") {
     command.settings.Has("group");
   }

@@ -132,6 +132,20 @@ TEST(CheckpointToolTest, ExportedWeightsCanBeImported) {
   EXPECT_THAT(again.err, HasSubstr("has checkpoints already"));
 }
 
+TEST(CheckpointToolTest, ImportsAFileOfPython) {
+  const std::string file = "trainer/checkpoint/pt/testdata/checkpoint.pt";
+  const std::string model = TestFolder() + "/model";
+  Outcome import = RunTool({"import", file, model});
+  ASSERT_EQ(import.code, 0) << import.err;
+  EXPECT_EQ(import.out, "imported 9 tensors into " + model + "\n");
+  EXPECT_THAT(RunTool({"show", model}).out, HasSubstr("1.running_mean"));
+  import = RunTool({"import", file, TestFolder() + "/all", "--key="});
+  EXPECT_THAT(import.out, HasSubstr("imported 27 tensors"));
+  import = RunTool({"import", file, TestFolder() + "/none", "--key=modell"});
+  EXPECT_EQ(import.code, 1);
+  EXPECT_THAT(import.err, HasSubstr("has nothing under the key \"modell\""));
+}
+
 TEST(CheckpointToolTest, RejectsInvalidArguments) {
   EXPECT_EQ(RunTool({}).code, 2);
   EXPECT_THAT(RunTool({"look", "x"}).err, HasSubstr("'look' is not a command"));

@@ -46,19 +46,20 @@ that follow a metric are not available here.
 )";
 
 struct Run {
-  RunLength length;
+  int64_t num_epochs = 0;
+  int64_t updates_per_epoch = 0;
+  int64_t total_updates = 0;
   double base = 1;
   std::string field;
 };
 
 Run ReadRun(Settings& settings) {
   Run run;
-  run.length.num_epochs = settings.Integer("epochs", 1, 1, kMostUpdates);
-  run.length.updates_per_epoch =
+  run.num_epochs = settings.Integer("epochs", 1, 1, kMostUpdates);
+  run.updates_per_epoch =
       settings.Integer("updates_per_epoch", 1000, 1, kMostUpdates);
-  run.length.total_updates = settings.Integer(
-      "total_updates", run.length.num_epochs * run.length.updates_per_epoch, 1,
-      kMostUpdates);
+  run.total_updates = settings.Integer(
+      "total_updates", run.num_epochs * run.updates_per_epoch, 1, kMostUpdates);
   run.base = settings.Number("lr", 1);
   run.field = settings.Text("field", "lr");
   return run;
@@ -79,7 +80,7 @@ void PrintTable(const std::vector<double>& values, const Run& run, int64_t rows,
     std::snprintf(line, sizeof(line), "%10lld %10.3f %16.9g %9.2f%%\n",
                   static_cast<long long>(update),
                   static_cast<double>(update) /
-                      static_cast<double>(run.length.updates_per_epoch),
+                      static_cast<double>(run.updates_per_epoch),
                   value, run.base == 0 ? 0 : 100 * value / run.base);
     out << line;
     if (last == 0) break;
@@ -96,12 +97,14 @@ void Show(Settings& settings, bool terminal, std::ostream& out) {
   const bool plotted = settings.Has("plot") ? settings.Flag("plot") : terminal;
   const ScheduleFactory make = NamedSchedule(name, settings);
   settings.CheckAllUsed(name);
-  const std::unique_ptr<Schedule> schedule = make(run.length);
+  const std::unique_ptr<Schedule> schedule =
+      make({.num_epochs = run.num_epochs,
+            .updates_per_epoch = run.updates_per_epoch,
+            .total_updates = run.total_updates});
 
   TextPlot plot{.title = name + ", " + run.field + " " + PlotNumber(run.base) +
-                         ", " + std::to_string(run.length.total_updates) +
-                         " updates"};
-  for (int64_t update = 0; update < run.length.total_updates; ++update) {
+                         ", " + std::to_string(run.total_updates) + " updates"};
+  for (int64_t update = 0; update < run.total_updates; ++update) {
     plot.values.push_back(schedule->ValueAt(update, run.base));
   }
   PrintTable(plot.values, run, rows, out);

@@ -28,6 +28,7 @@ INTERFACES = [
 # (target, concrete target of another folder): where one wraps the other.
 WRAPPERS = [
     ("//callbacks/predictions:epoch_outputs", "//backends:output_collector"),
+    ("//callbacks/predictions:predictions_to_file", "//backends:output_collector"),
     ("//callbacks/setup:convert_sync_batch_norm", "//backends:sync_batch_norm"),
     ("//trainer:default_callbacks", "//callbacks/printing:epoch_table"),
     ("//trainer:default_callbacks", "//callbacks/printing:progress_bar"),

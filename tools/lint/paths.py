@@ -2,7 +2,7 @@
 source files.
 
 A path begins with a folder of the tree's root and ends in the name of a source file. In a
-document, links are paths too, and so is everything in backticks that begins with such a
+document, links are paths too (with the heading that they name), and so is everything in backticks that begins with such a
 folder or ends in the name of a source file; these may be relative to the document. A label
 begins with // and such a folder; Bazel checks those of BUILD files. The table of folders in
 README.md has every package up to two folders deep. Names with
@@ -13,7 +13,8 @@ import pathlib
 import re
 
 _SOURCES = (".bazel", ".bzl", ".cc", ".h", ".js", ".proto", ".py", ".sh")
-_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)|\b(?:src|href)=\"([^\"#]*)(#[^\"]*)?\"")
+_HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
 _END = r"(?![\w./*{<-])"
 _WITH_LABELS = (".cc", ".h", ".md", ".sh")
 _CODEMAP = "## Where things are"
@@ -36,6 +37,22 @@ def label_exists(root: pathlib.Path, names: set[str], package: str, target: str)
     text = (root / build).read_text()
     # A name may be an item of a list from which targets are made.
     return f'"{target}"' in text or (bool(_MADE.search(target)) and f'"{_MADE.sub("", target)}' in text)
+
+
+def anchors(page: str) -> set[str]:
+    """What links into a document can name: its headings, as web pages of repositories spell them."""
+    headings = (re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in _HEADING.findall(page))
+    return {f"#{heading}" for heading in headings}
+
+
+def _check_link(folder: pathlib.Path, name: str, link: str, anchor: str) -> str:
+    """Returns what is wrong with a link of a document, or nothing."""
+    target = folder / link if link else folder / pathlib.Path(name).name
+    if not target.exists():
+        return f"the link {link} leads nowhere"
+    if anchor and target.suffix == ".md" and anchor not in anchors(target.read_text()):
+        return f"the link {link}{anchor} names no heading"
+    return ""
 
 
 def _check_codemap(root: pathlib.Path, names: list[str]) -> list[str]:
@@ -80,7 +97,9 @@ def check(root: pathlib.Path, names: list[str]) -> list[str]:
                     continue  # of a library, e.g. ATen/core/Tensor.h
                 if not (root / found).exists() and not (folder / found).exists():
                     errors.append(f"{where}: there is no {found}")
-            for link in _LINK.findall(line):
-                if "://" not in link and not (folder / link).exists():
-                    errors.append(f"{where}: the link {link} leads nowhere")
+            for parts in _LINK.findall(line):
+                link, anchor = parts[0] or parts[2], parts[1] or parts[3]
+                error = "" if "://" in link or not link + anchor else _check_link(folder, name, link, anchor)
+                if error:
+                    errors.append(f"{where}: {error}")
     return errors

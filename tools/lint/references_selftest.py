@@ -19,6 +19,13 @@ class PathsTest(LintTest):
         self.write("tools/README.md", "`tools/gone/` [a](gone.md) [b](ok.h#x) [c](https://example.com/gone) `tools/`\n")
         self.assert_fails("paths", "tools/README.md:1: there is no tools/gone/", "tools/README.md:1: the link gone.md leads nowhere")
 
+    def test_links_to_headings_and_pictures_that_do_not_exist(self):
+        self.write("tools/README.md", "## How do I `run` it?\n\n[a](#how-do-i-run-it) [b](#gone)\n<img src=\"gone.png\">\n")
+        self.write("README.md", "[a](tools/README.md#how-do-i-run-it) [b](tools/README.md#gone) f[0](x)\n")
+        self.assert_fails(
+            "paths", "README.md:1: the link tools/README.md#gone names no heading", "README.md:1: the link x leads nowhere",
+            "tools/README.md:3: the link #gone names no heading", "tools/README.md:4: the link gone.png leads nowhere")
+
     def test_labels_that_do_not_exist(self):
         self.write("README.md", "Run //tools:ok, //tools:gone, //tools/gone:x and //tools/.\n")
         self.assert_fails("paths", "README.md:1: there is no target //tools:gone", "README.md:1: there is no target //tools/gone:x")

@@ -2,18 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <stdexcept>
 #include <string>
+
+#include "tools/testing/memory_output.h"
 
 namespace trainyard {
 namespace {
 
 TEST(ConsoleTest, PrintsNamesOnceAndEveryNthRow) {
-  char* text = nullptr;
-  size_t size = 0;
-  std::FILE* output = open_memstream(&text, &size);
-  const auto sink = MakeConsole({.output = output, .every = 2});
+  MemoryOutput output;
+  const auto sink = MakeConsole({.output = output.file(), .every = 2});
   sink->Open(0);
   for (int step = 1; step <= 3; ++step) {
     sink->Write(
@@ -23,14 +22,12 @@ TEST(ConsoleTest, PrintsNamesOnceAndEveryNthRow) {
   sink->Write(
       {.step = 3, .what = tracking::Text{.name = "left", .text = "out"}});
   sink->Flush();
-  EXPECT_EQ(std::string(text),
+  EXPECT_EQ(output.Written(),
             "      step        loss          lr\n"
             "         1         0.5       0.001\n"
             "         3         0.5       0.001\n"
             "      step  eval_accuracy\n"
             "         3           0.91\n");
-  std::fclose(output);
-  std::free(text);
 }
 
 TEST(ConsoleTest, InvalidOptionsAreErrors) {

@@ -37,7 +37,7 @@ TEST(PngTest, HeaderExample) {
 TEST(PngTest, TheDecoderOfDatasetsReadsIt) {
   const tracking::Image written{
       .width = 2, .height = 1, .channels = 3, .pixels = {1, 2, 3, 4, 5, 6}};
-  const absl::StatusOr<Image> read = DecodeImage(ToPng(written), 3);
+  const absl::StatusOr<DecodedImage> read = DecodeImage(ToPng(written), 3);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->width, 2);
   EXPECT_EQ(read->height, 1);
@@ -63,7 +63,7 @@ TEST(PngTest, HasThePixelsAndValidChecksums) {
   EXPECT_EQ(kinds.back(), "IEND");
   EXPECT_EQ(BigEndian(png, 16), 2);
   EXPECT_EQ(BigEndian(png, 20), 2);
-  const absl::StatusOr<Image> read = DecodeImage(png, 1);
+  const absl::StatusOr<DecodedImage> read = DecodeImage(png, 1);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->pixels, (std::vector<uint8_t>{1, 2, 3, 4}));
 }
@@ -74,7 +74,7 @@ TEST(PngTest, PixelsWithOpacityAreKept) {
                                  .channels = 4,
                                  .pixels = {9, 8, 7, 255, 1, 1, 1, 0}});
   EXPECT_EQ(png[25], 6);  // RGBA
-  const absl::StatusOr<Image> read = DecodeImage(png, 3);
+  const absl::StatusOr<DecodedImage> read = DecodeImage(png, 3);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->pixels, (std::vector<uint8_t>{9, 8, 7, 0, 0, 0}));
 }

@@ -5,7 +5,7 @@
 //
 //   const auto mine = std::make_shared<MyCheckpointer>();
 //   trainer.Train({.data = train,
-//                  .num_epochs = 1,
+//                  .length = Epochs(1),
 //                  .checkpoint = {.checkpointer = mine}});
 //
 // trainer/checkpoint/testing/checkpointer_conformance.h tests an

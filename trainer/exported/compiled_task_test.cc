@@ -77,7 +77,7 @@ class CompiledTaskTest : public ::testing::Test {
     }));
     options.data = Images(40);
     options.eval_data = Images(40);
-    options.num_epochs = 10;
+    options.length = Epochs(10);
     options.per_device_batch_size = 6;
     options.grad_accum_steps = 2;
     options.clip = ClipNorm(1);
@@ -103,7 +103,7 @@ TEST_F(CompiledTaskTest, ResumesToTheBit) {
   for (const int64_t stop : {1, 5, 7, 16}) {
     std::filesystem::remove_all(folder);
     const TrainOptions saved = {
-        .checkpoint = {.directory = folder, .every = Every(Batches(4))},
+        .checkpoint = {.directory = folder, .save = Every(Batches(4))},
         .resume = Resume::kIfPresent};
     Train(saved, stop);
     const Outcome resumed = Train(saved);
@@ -130,7 +130,7 @@ TEST_F(CompiledTaskTest, EndsWhereTheInterpretedModelDoes) {
                  : Supervised(model, MeanSquaredError()),
         optimizer, *backend);
     trainer.Train({.data = data,
-                   .num_epochs = 5,
+                   .length = Epochs(5),
                    .per_device_batch_size = 8,
                    .clip = ClipNorm(1),
                    .seed = 3});
@@ -185,12 +185,12 @@ TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {
                         return CrossEntropy()(outputs, target).mul(2);
                       }),
                   optimizer, *backend);
-  EXPECT_THAT(
-      ErrorOf<c10::Error>([&] {
-        trainer.Train(
-            {.data = Images(12), .num_epochs = 1, .per_device_batch_size = 6});
-      }),
-      HasSubstr("pass the loss that the library was compiled with"));
+  EXPECT_THAT(ErrorOf<c10::Error>([&] {
+                trainer.Train({.data = Images(12),
+                               .length = Epochs(1),
+                               .per_device_batch_size = 6});
+              }),
+              HasSubstr("pass the loss that the library was compiled with"));
 }
 
 }  // namespace

@@ -134,7 +134,7 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     }));
     options.data = Images(40);
     options.eval_data = Images(40);
-    options.num_epochs = 4;
+    options.length = Epochs(4);
     options.per_device_batch_size = 6;
     options.seed = 3;
     trainer.Train(options);
@@ -174,7 +174,7 @@ TEST_P(ExportedConformanceTest, ResumesToTheBit) {
   for (const int64_t stop : {5, 9}) {
     std::filesystem::remove_all(folder);
     const TrainOptions saved = {
-        .checkpoint = {.directory = folder, .every = Every(Batches(4))},
+        .checkpoint = {.directory = folder, .save = Every(Batches(4))},
         .resume = Resume::kIfPresent};
     Train(saved, stop);
     const Outcome resumed = Train(saved, std::nullopt);

@@ -42,7 +42,7 @@ std::vector<NamedTensor> Train(Backend& backend, bool compiled) {
                : Supervised(model, MeanSquaredError()),
       optimizer, backend);
   trainer.Train({.data = data,
-                 .num_epochs = 5,
+                 .length = Epochs(5),
                  .per_device_batch_size = 8 / backend.num_processes(),
                  .seed = 3});
   return model->Parameters();

@@ -84,7 +84,7 @@ Outcome Train(TrainOptions options, const std::string& backend_name = "sp",
 }
 
 TEST(ExportedTrainingTest, IsTrainedLikeAnyOther) {
-  EXPECT_GT(Train({.num_epochs = 15}).accuracies.back(), 0.95);
+  EXPECT_GT(Train({.length = Epochs(15)}).accuracies.back(), 0.95);
 }
 
 // The example of README.md and of the header.
@@ -104,17 +104,17 @@ TEST(ExportedTrainingTest, ReadmeExample) {
 }
 
 TEST(ExportedTrainingTest, IsTrainedInLowPrecision) {
-  EXPECT_GT(Train({.num_epochs = 15}, "sp-amp").accuracies.back(), 0.95);
+  EXPECT_GT(Train({.length = Epochs(15)}, "sp-amp").accuracies.back(), 0.95);
 }
 
 TEST(ExportedTrainingTest, AResumedRunEndsEqualToTheBit) {
-  const Outcome straight = Train({.num_epochs = 3});
+  const Outcome straight = Train({.length = Epochs(3)});
   const std::string folder = ::testing::TempDir() + "/exported_resume";
   for (const int64_t stop : {1, 5, 7, 16, 20}) {
     std::filesystem::remove_all(folder);
     const TrainOptions saved = {
-        .num_epochs = 3,
-        .checkpoint = {.directory = folder, .every = Every(Batches(4))},
+        .length = Epochs(3),
+        .checkpoint = {.directory = folder, .save = Every(Batches(4))},
         .resume = Resume::kIfPresent};
     Train(saved, "sp", stop);
     const Outcome resumed = Train(saved);

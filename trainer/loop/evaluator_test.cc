@@ -76,7 +76,7 @@ class EvaluationTest : public ::testing::Test {
 
 TEST_F(EvaluationTest, KeepsNoGradients) {
   trainer_->Train(
-      {.data = LinePoints(8), .eval_data = LinePoints(4), .num_epochs = 2});
+      {.data = LinePoints(8), .eval_data = LinePoints(4), .length = Epochs(2)});
   EXPECT_THAT(task_->gradients, ElementsAre(false, false));
   task_->gradients.clear();
   trainer_->Evaluate(LinePoints(4));
@@ -114,7 +114,7 @@ TEST_F(EvaluationTest, WithoutDataThereIsNone) {
   trainer_->Add(On<EvalStart>([&](const EvalStart&, Control&) { ++events; }));
   trainer_->Add(On<EvalEnd>([&](const EvalEnd&, Control&) { ++events; }));
   const RunResult result =
-      trainer_->Train({.data = LinePoints(8), .num_epochs = 2});
+      trainer_->Train({.data = LinePoints(8), .length = Epochs(2)});
   EXPECT_EQ(result.ending, RunEnding::kFinished);
   EXPECT_EQ(events, 0);
   EXPECT_THAT(task_->eval_inputs, IsEmpty());
@@ -127,7 +127,7 @@ TEST_F(EvaluationTest, EverySetIsInTheHistory) {
   trainer_->Train({.data = LinePoints(8),
                    .eval_data = LinePoints(4),
                    .eval_sets = {{"rare", rare}, {"all", all}},
-                   .num_epochs = 2});
+                   .length = Epochs(2)});
   const RunHistory& history = trainer_->history();
   EXPECT_THAT(history.Names(),
               ElementsAre("all_loss", "eval_loss", "rare_loss", "train_loss"));
@@ -154,7 +154,7 @@ TEST_F(EvaluationTest, ReadsInOrderWhatTrainingShuffles) {
   const DatasetPtr data = LinePoints(12);
   trainer_->Train({.data = data,
                    .eval_data = data,
-                   .num_epochs = 2,
+                   .length = Epochs(2),
                    .per_device_batch_size = 5});
   const auto epoch = [](const std::vector<at::Tensor>& inputs, size_t number) {
     return at::cat(
@@ -191,9 +191,9 @@ TEST_F(EvaluationTest, ModesAreSetBeforeTheCallbacks) {
       On<EvalStepEnd>([&](const EvalStepEnd&, Control&) { note(eval_step); }));
   trainer_->Train({.data = LinePoints(12),
                    .eval_data = LinePoints(4),
-                   .evaluate = Every(Batches(2)),
-                   .num_epochs = 2,
-                   .per_device_batch_size = 4});
+                   .length = Epochs(2),
+                   .per_device_batch_size = 4,
+                   .evaluate = Every(Batches(2))});
   EXPECT_THAT(epoch, ElementsAre(true, true));
   EXPECT_EQ(step.size(), 6);
   EXPECT_THAT(step, Each(true));
@@ -215,7 +215,7 @@ TEST_F(EvaluationTest, ModesAreSetAfterARequestedOne) {
   trainer_->Add(On<EvalEnd>([&](const EvalEnd&, Control&) { ++evaluations; }));
   trainer_->Train({.data = LinePoints(12),
                    .eval_data = LinePoints(4),
-                   .num_epochs = 1,
+                   .length = Epochs(1),
                    .per_device_batch_size = 4});
   EXPECT_EQ(evaluations, 2);
   EXPECT_THAT(step, ElementsAre(true, true, true));

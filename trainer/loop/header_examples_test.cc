@@ -46,7 +46,7 @@ struct LoopExamplesTest : ::testing::Test {
 };
 
 TEST_F(LoopExamplesTest, OneRun) {
-  const TrainOptions options{.data = LinePoints(4), .num_epochs = 1};
+  const TrainOptions options{.data = LinePoints(4), .length = Epochs(1)};
   TrainingRun run({task, optimizers, backend, callbacks, control, history},
                   options);
   const RunResult result = run.Run();
@@ -54,7 +54,7 @@ TEST_F(LoopExamplesTest, OneRun) {
 }
 
 TEST_F(LoopExamplesTest, AResult) {
-  const TrainOptions options{.data = LinePoints(4), .num_epochs = 1};
+  const TrainOptions options{.data = LinePoints(4), .length = Epochs(1)};
   LineRig rig;
   Trainer& trainer = rig.trainer();
   const RunResult result = trainer.Train(options);
@@ -104,7 +104,7 @@ TEST_F(LoopExamplesTest, PartsAreCollectedAndLoaded) {
 
 class Listener final : public Callback {
  public:
-  void OnReport(const Report& e, Control&) override {
+  void OnMetricsReport(const MetricsReport& e, Control&) override {
     updates = e.clock.updates();
   }
   int64_t updates = 0;
@@ -114,7 +114,7 @@ TEST_F(LoopExamplesTest, AClockSomewhere) {
   Listener callback;
   const Metrics metrics;
   const RunClock clock = ClockAt({.epoch = 2, .updates = 20});
-  callback.OnReport({clock, metrics}, control);
+  callback.OnMetricsReport({clock, metrics}, control);
   EXPECT_EQ(callback.updates, 20);
 }
 

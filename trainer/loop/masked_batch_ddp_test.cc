@@ -66,13 +66,13 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
   auto task = std::make_unique<MaskedTask>();
   const MaskedTask& kept = *task;
   Trainer trainer(std::move(task), backend, {.default_callbacks = false});
-  const RunResult result =
-      trainer.Train({.data = data,
-                     .eval_data = data,
-                     .num_epochs = 3,
-                     .per_device_batch_size = 2 / backend.num_processes(),
-                     .eval_per_device_batch_size = 2 / backend.num_processes(),
-                     .grad_accum_steps = window});
+  const RunResult result = trainer.Train(
+      {.data = data,
+       .eval_data = data,
+       .length = Epochs(3),
+       .per_device_batch_size = 2 / backend.num_processes(),
+       .grad_accum_steps = window,
+       .eval_per_device_batch_size = 2 / backend.num_processes()});
   return {result.clock.updates(), kept.weight().clone(),
           trainer.history().Latest("train_loss"),
           trainer.history().Latest("eval_loss")};

@@ -109,7 +109,8 @@ TEST(MaskedBatchTest, IsNotInTheMeans) {
   const double loss =
       trainer.Evaluate(MakeTensorDataset(counted), 2).at("evaluation_loss");
   EXPECT_EQ(trainer.Evaluate(data, 2).at("evaluation_loss"), loss);
-  trainer.Train({.data = data, .num_epochs = 3, .per_device_batch_size = 1});
+  trainer.Train(
+      {.data = data, .length = Epochs(3), .per_device_batch_size = 1});
   for (const double mean : trainer.history().Values("train_loss")) {
     EXPECT_TRUE(std::isfinite(mean)) << mean;
   }

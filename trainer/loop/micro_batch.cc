@@ -17,11 +17,4 @@ MicroBatch SplitBatch(int64_t batch_size, int64_t limit) {
   return {.size = size, .grad_accum_steps = batch_size / size};
 }
 
-int64_t EstimatedUpdatesPerEpoch(int64_t batches, int64_t grad_accum_steps,
-                                 int64_t max_updates) {
-  if (batches == 0) return 0;
-  const int64_t estimate = batches / grad_accum_steps + 1;
-  return max_updates > 0 ? std::min(estimate, max_updates) : estimate;
-}
-
 }  // namespace trainyard

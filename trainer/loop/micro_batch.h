@@ -22,12 +22,6 @@ struct MicroBatch {
 // batch or limit below 1.
 MicroBatch SplitBatch(int64_t batch_size, int64_t limit);
 
-// PyMarlin's estimate of updates per epoch: a whole division, plus one, and at
-// most `max_updates` if that is not 0. Exact is ceil(batches / accumulation);
-// the estimate is for those who rely on its learning rates.
-int64_t EstimatedUpdatesPerEpoch(int64_t batches, int64_t grad_accum_steps,
-                                 int64_t max_updates = 0);
-
 }  // namespace trainyard
 
 #endif  // TRAINYARD_TRAINER_LOOP_MICRO_BATCH_H_

@@ -31,12 +31,5 @@ TEST(SplitBatchTest, RefusesNothing) {
   EXPECT_THROW(SplitBatch(1, 0), std::invalid_argument);
 }
 
-TEST(EstimatedUpdatesPerEpochTest, IsPyMarlins) {
-  // 100 batches over 2 processes with a batch of 4 in steps of 1.
-  EXPECT_EQ(EstimatedUpdatesPerEpoch(100, 2 * 2), 26);
-  EXPECT_EQ(EstimatedUpdatesPerEpoch(100, 4, 10), 10);
-  EXPECT_EQ(EstimatedUpdatesPerEpoch(0, 4), 0);
-}
-
 }  // namespace
 }  // namespace trainyard

@@ -62,7 +62,7 @@ TEST(MilestoneTest, NeedsSecondsOnlyForPeriodsInSeconds) {
   EXPECT_TRUE(Milestone(Every(Seconds(1))).needs_seconds());
   EXPECT_TRUE(Milestone(At(Seconds(1))).needs_seconds());
   EXPECT_FALSE(Milestone(Every(Epochs(1))).needs_seconds());
-  EXPECT_FALSE(Milestone(Period()).needs_seconds());
+  EXPECT_FALSE(Milestone(Never()).needs_seconds());
 }
 
 }  // namespace

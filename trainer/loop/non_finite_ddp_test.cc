@@ -70,7 +70,7 @@ Outcome Train(std::set<int64_t> bad, TrainOptions options = {},
   Trainer trainer(std::move(task), Ddp(), {.default_callbacks = false});
   if (terminate_on_nan) trainer.Add(TerminateOnNaN());
   options.data = LinePoints(int64_t{20} * TestWorldSize());
-  if (options.num_epochs == 0) options.num_epochs = 2;
+  options.length = Epochs(2);
   options.per_device_batch_size = 4;
   Outcome outcome{.result = trainer.Train(options)};
   outcome.weight = line.weight();
@@ -82,7 +82,7 @@ Outcome Train(std::set<int64_t> bad, TrainOptions options = {},
 }
 
 TEST(NonFiniteDdpTest, AllRanksStopWithTheWeightsBeforeIt) {
-  const Outcome good = Train({}, {.max_updates = 3});
+  const Outcome good = Train({}, {.at_most = Updates(3)});
   for (const bool terminate_on_nan : {false, true}) {
     const Outcome bad = Train({4}, {}, terminate_on_nan);
     EXPECT_EQ(bad.result.ending, RunEnding::kStopped);

@@ -89,13 +89,13 @@ class NonFiniteTest : public ::testing::Test {
   // Two epochs of five batches.
   static TrainOptions Options() {
     return {.data = LinePoints(20),
-            .num_epochs = 2,
+            .length = Epochs(2),
             .per_device_batch_size = 4,
             .seed = 3};
   }
   TrainOptions SavingOptions() const {
     TrainOptions options = Options();
-    options.checkpoint = {.directory = folder_, .every = Every(Batches(2))};
+    options.checkpoint = {.directory = folder_, .save = Every(Batches(2))};
     options.resume = Resume::kIfPresent;
     return options;
   }
@@ -131,7 +131,7 @@ class NonFiniteTest : public ::testing::Test {
 
 TEST_F(NonFiniteTest, TheUpdateIsNotAppliedAndTheRunStops) {
   TrainOptions three = Options();
-  three.max_updates = 3;
+  three.at_most = Updates(3);
   const at::Tensor expected = Train(three, None()).weight;
   for (const double factor : {kNan, kInf, -kInf}) {
     const Outcome outcome = Train(Options(), Times(factor, 4, 100));
@@ -220,8 +220,8 @@ TEST_F(NonFiniteTest, ARunSavedWithinABadWindowDropsItToo) {
   TrainOptions options = SavingOptions();
   options.grad_accum_steps = 2;
   options.max_dropped_updates = 1;
-  options.checkpoint.every = Every(Batches(3));
-  options.num_epochs = 1;
+  options.checkpoint.save = Every(Batches(3));
+  options.length = Epochs(1);
   TrainOptions unsaved = options;
   unsaved.checkpoint = {};
   const Outcome whole = Train(unsaved, Times(kNan, 3, 3));

@@ -85,10 +85,10 @@ CountedBackend& Ddp() {
 // 16 batches per rank, in windows of two.
 TrainOptions Options() {
   return {.data = LinePoints(16 * 4 * Ddp().num_processes()),
-          .num_epochs = 1,
+          .length = Epochs(1),
           .per_device_batch_size = 4,
           .grad_accum_steps = 2,
-          .report = Period()};
+          .report = Never()};
 }
 
 TEST(NotesTest, AStepWaitsForNothingButGradients) {
@@ -135,7 +135,7 @@ TEST(NotesTest, ARequestTakesEffectWithTheNextGradients) {
 TEST(NotesTest, RanksAgreeOnSeconds) {
   LineRig rig(/*lr=*/0.1, &Ddp());
   TrainOptions options = Options();
-  options.checkpoint.every = Every(Seconds(1000));
+  options.checkpoint.save = Every(Seconds(1000));
   std::vector<double> seconds;
   rig.trainer().Add(On<RunEnd>([&](const RunEnd& e, Control&) {
     seconds.push_back(e.clock.seconds());

@@ -82,7 +82,7 @@ TEST(SkippedUpdateTest, MovesNoScheduleAndNoCounter) {
   }));
   const RunResult result = trainer.Train(
       {.data = LinePoints(20),
-       .num_epochs = 1,
+       .length = Epochs(1),
        .per_device_batch_size = 4,
        .schedules = {{.field = "weight_decay", .schedule = Counting()},
                      {.field = "eps",

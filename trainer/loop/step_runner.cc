@@ -8,17 +8,12 @@
 #include <utility>
 
 #include "trainer/events.h"
+#include "trainer/scalar_value.h"
 
 namespace trainyard {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-// REQUIRES: one number, on the CPU.
-double ValueOf(const at::Tensor& loss) {
-  return loss.scalar_type() == at::kFloat ? *loss.const_data_ptr<float>()
-                                          : loss.item<double>();
-}
 
 }  // namespace
 
@@ -115,7 +110,7 @@ void StepRunner::PostNote() {
 }
 
 void StepRunner::CheckFinite(const at::Tensor& loss) {
-  const double value = loss.is_cpu() ? ValueOf(loss) : 0;
+  const double value = loss.is_cpu() ? ScalarValue(loss) : 0;
   if (std::isfinite(value) && !parts_.callbacks.control().discard_requested()) {
     return;
   }

@@ -61,7 +61,7 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       gradients_(parts.task),
       state_(parts.backend),
       evaluation_(options.evaluate),
-      checkpoint_(options.checkpoint.every),
+      checkpoint_(options.checkpoint.save),
       report_(options.report),
       needs_seconds_(evaluation_.needs_seconds() ||
                      checkpoint_.needs_seconds() || report_.needs_seconds()),
@@ -71,14 +71,14 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
   if (options_.checkpoint.enabled()) {
     checkpoints_.emplace(options_.checkpoint, parts_.backend);
   }
-  AddSchedules(config_.max_updates);
+  AddSchedules(config_.total_updates);
   for (const NamedOptimizer& item : parts_.optimizers) {
     item.optimizer->ZeroGrad();
   }
   // The means are read on all ranks, also for a listener on one of them.
   reports_heard_ =
       !options_.report.never() &&
-      parts_.backend.collectives().Any(parts_.callbacks.Hears<Report>());
+      parts_.backend.collectives().Any(parts_.callbacks.Hears<MetricsReport>());
   RegisterState();
   if (options_.reset_history) parts_.history.Reset();
   parts_.control.Reset();
@@ -109,19 +109,18 @@ Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
 }
 
 void TrainingRun::AddSchedules(int64_t total_updates) {
-  // 0: the length of an epoch is unknown.
-  const int64_t per_epoch = config_.updates_per_epoch.value_or(0);
-  const RunLength length{
-      .num_epochs =
-          per_epoch == 0 ? 0 : (total_updates + per_epoch - 1) / per_epoch,
-      .updates_per_epoch = per_epoch,
-      .total_updates = total_updates,
-      .batches_per_epoch = config_.batches_per_epoch.value_or(0),
-      .eval_batches = config_.eval_batches.value_or(0)};
+  const std::optional<int64_t> per_epoch = config_.updates_per_epoch;
+  RunLength length{.updates_per_epoch = per_epoch,
+                   .total_updates = total_updates,
+                   .batches_per_epoch = config_.batches_per_epoch,
+                   .eval_batches = config_.eval_batches};
+  if (per_epoch) {
+    length.num_epochs = (total_updates + *per_epoch - 1) / *per_epoch;
+  }
   schedules_.Add({.schedule = options_.schedule}, FindOptimizer(""), length);
   for (const FieldSchedule& item : options_.schedules) {
-    TORCH_CHECK_VALUE(per_epoch > 0 || (item.step_on != StepOn::kBatch &&
-                                        item.step_on != StepOn::kEpoch),
+    TORCH_CHECK_VALUE(per_epoch || (item.step_on != StepOn::kBatch &&
+                                    item.step_on != StepOn::kEpoch),
                       "Train: the schedule of \"", item.field,
                       "\" steps by batches or epochs, but the length of the "
                       "training data is unknown; set step_on to kUpdate");
@@ -184,13 +183,13 @@ bool TrainingRun::Finished() const {
   if (config_.num_epochs && clock_.epoch() >= *config_.num_epochs) return true;
   // The number of epochs is not known in advance; the last one was counted.
   return !config_.batches_per_epoch && clock_.epoch_batches() == 0 &&
-         clock_.updates() >= config_.max_updates;
+         clock_.updates() >= config_.total_updates;
 }
 
 int64_t TrainingRun::EpochBatchesLeft() const {
   const int64_t done = clock_.epoch_batches();
   const int64_t accum = clock_.grad_accum_steps();
-  const int64_t updates_left = config_.max_updates - clock_.updates();
+  const int64_t updates_left = config_.total_updates - clock_.updates();
   int64_t left = updates_left * accum - done % accum;
   if (const auto known = reader_.batches_left()) left = std::min(left, *known);
   if (epoch_limit_) left = std::min(left, *epoch_limit_ - done);
@@ -307,7 +306,7 @@ void TrainingRun::ReportMeans() {
     metrics["train_" + name] = value;
   }
   report_means_.Reset();
-  parts_.callbacks.Fire(Report{clock_, metrics});
+  parts_.callbacks.Fire(MetricsReport{clock_, metrics});
   requested_.reset();
 }
 
@@ -333,10 +332,10 @@ void TrainingRun::EndEarly() {
   message_ = reason;
   if (cancelled) {
     ending_ = RunEnding::kCancelled;
-    parts_.callbacks.Fire(Cancel{clock_, message_});
+    parts_.callbacks.Fire(RunCancelled{clock_, message_});
   } else {
     ending_ = RunEnding::kStopped;
-    parts_.callbacks.Fire(Stop{clock_, message_});
+    parts_.callbacks.Fire(RunStopped{clock_, message_});
   }
 }
 

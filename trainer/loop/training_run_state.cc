@@ -106,7 +106,7 @@ std::set<std::string> TrainingRun::FreshParts() const {
 void TrainingRun::LoadCheckpoint(Checkpoint& checkpoint) {
   UpgradeFormat1(checkpoint);
   state_.Load(checkpoint, FreshParts());
-  const int64_t updates_left = config_.max_updates - clock_.updates();
+  const int64_t updates_left = config_.total_updates - clock_.updates();
   if (options_.resume_from.fresh_optimizers && updates_left > 0) {
     schedules_.Restore();
     schedules_ = ScheduleSet();

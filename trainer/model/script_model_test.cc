@@ -71,7 +71,7 @@ TEST(ScriptModelTest, IsTrainedLikeAnyOther) {
       MakeTensorDataset(Example{x, x.sum(1, /*keepdim=*/true).mul(2)});
   trainer.Train({.data = data,
                  .eval_data = data,
-                 .num_epochs = 300,
+                 .length = Epochs(300),
                  .per_device_batch_size = 16});
   EXPECT_LT(trainer.history().Latest("eval_loss"), 1e-3);
   // Evaluation runs in evaluation mode and does not count.

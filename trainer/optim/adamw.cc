@@ -3,6 +3,7 @@
 #include <ATen/ops/_fused_adamw.h>
 
 #include "trainer/optim/adamw_host.h"
+#include "trainer/scalar_value.h"
 
 namespace trainyard {
 
@@ -12,13 +13,14 @@ AdamW::AdamW(const ParamGroups& groups, const AdamWOptions& options)
 void AdamW::Update(Lists& lists) {
   const double* const field = lists.fields;
   if (lists.divisor && !amsgrad() && CanUpdateAdamWOnHost(lists.params)) {
-    const AdamWHostStep step = {.lr = field[kLr],
-                                .beta1 = field[kBeta1],
-                                .beta2 = field[kBeta2],
-                                .eps = field[kEps],
-                                .weight_decay = field[kWeightDecay],
-                                .step = lists.step,
-                                .divisor = lists.divisor->item<float>()};
+    const AdamWHostStep step = {
+        .lr = field[kLr],
+        .beta1 = field[kBeta1],
+        .beta2 = field[kBeta2],
+        .eps = field[kEps],
+        .weight_decay = field[kWeightDecay],
+        .step = lists.step,
+        .divisor = static_cast<float>(ScalarValue(*lists.divisor))};
     for (size_t i = 0; i < lists.params.size(); ++i) {
       UpdateAdamWOnHost(lists.params[i], lists.grads[i],
                         lists.state[kExpAvg][i], lists.state[kExpAvgSq][i],

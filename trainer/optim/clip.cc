@@ -16,6 +16,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trainer/scalar_value.h"
+
 namespace trainyard {
 namespace {
 
@@ -136,8 +138,8 @@ at::Tensor GradientNorm(const std::vector<at::Tensor>& gradients) {
 at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor,
                            double max_norm) {
   if (norm.is_cpu()) {
-    return at::scalar_tensor(
-        HostDivisor(norm.item<double>(), divisor, max_norm), norm.options());
+    return at::scalar_tensor(HostDivisor(ScalarValue(norm), divisor, max_norm),
+                             norm.options());
   }
   return norm.div(divisor).add_(kEpsilon).div_(max_norm).clamp_min_(1).mul_(
       divisor);

@@ -2,7 +2,7 @@
 // events themselves.
 //
 //   const RunClock clock = ClockAt({.epoch = 2, .updates = 20});
-//   callback.OnReport({clock, metrics}, control);
+//   callback.OnMetricsReport({clock, metrics}, control);
 #ifndef TRAINYARD_TRAINER_TESTING_CLOCK_AT_H_
 #define TRAINYARD_TRAINER_TESTING_CLOCK_AT_H_
 

@@ -2,7 +2,7 @@
 // learns a line. It has no default callbacks: it prints nothing.
 //
 //   LineRig rig;
-//   rig.trainer().Train({.data = LinePoints(10), .num_epochs = 1});
+//   rig.trainer().Train({.data = LinePoints(10), .length = Epochs(1)});
 #ifndef TRAINYARD_TRAINER_TESTING_LINE_RIG_H_
 #define TRAINYARD_TRAINER_TESTING_LINE_RIG_H_
 

@@ -139,7 +139,7 @@ int Train(Model model, Workload work) {
   trainer.Add(On<UpdateEnd>(
       [&](const UpdateEnd&, Control&) { ends.push_back(Seconds()); }));
   trainer.Train({.data = MakeTensorDataset(data),
-                 .num_epochs = 1,
+                 .length = Epochs(1),
                  .per_device_batch_size = work.batch,
                  .clip = ClipNorm(1),
                  .schedule = Cosine()});

@@ -46,7 +46,7 @@ int main() {
     trainer.Add(EpochTable());
     trainer.Train({.data = MakeTensorDataset(train),
                    .eval_data = MakeTensorDataset(test),
-                   .num_epochs = 5,
+                   .length = Epochs(5),
                    .per_device_batch_size = 64});
     const at::Tensor right =
         model->forward(test.input).argmax(1).eq(test.target);

@@ -18,10 +18,10 @@ int main() {
   constexpr int64_t kBatches = 16;
   trainyard::RunClock clock({.grad_accum_steps = 4});
 
-  trainyard::RunLength run{
-      .num_epochs = kEpochs,
-      .updates_per_epoch = kBatches / clock.grad_accum_steps()};
-  run.total_updates = run.num_epochs * run.updates_per_epoch;
+  const int64_t updates_per_epoch = kBatches / clock.grad_accum_steps();
+  const trainyard::RunLength run{.num_epochs = kEpochs,
+                                 .updates_per_epoch = updates_per_epoch,
+                                 .total_updates = kEpochs * updates_per_epoch};
   const std::unique_ptr<trainyard::Schedule> schedule =
       trainyard::Cosine({.warmup = trainyard::Updates(2)})(run);
 

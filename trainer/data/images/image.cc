@@ -23,7 +23,8 @@ absl::Status TooLarge(size_t height, size_t width) {
       absl::StrCat("the image is of ", height, " x ", width, " pixels"));
 }
 
-absl::StatusOr<Image> DecodePng(std::string_view bytes, size_t channels) {
+absl::StatusOr<DecodedImage> DecodePng(std::string_view bytes,
+                                       size_t channels) {
   png_image png = {};
   png.version = PNG_IMAGE_VERSION;
   const auto failed = [&] {
@@ -34,7 +35,7 @@ absl::StatusOr<Image> DecodePng(std::string_view bytes, size_t channels) {
   };
   if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
     return failed();
-  Image image{png.height, png.width, channels, {}};
+  DecodedImage image{png.height, png.width, channels, {}};
   if (image.height > kMaxPixels / image.width) {
     png_image_free(&png);
     return TooLarge(image.height, image.width);
@@ -72,7 +73,7 @@ void OnJpegMessage(j_common_ptr info, int level) {
 // libjpeg's work: the jump would skip the destructor. `image` belongs to the
 // caller.
 bool ReadJpeg(std::string_view bytes, size_t channels, JpegErrors& errors,
-              Image& image) {
+              DecodedImage& image) {
   jpeg_decompress_struct reader = {};
   reader.err = jpeg_std_error(&errors.manager);
   errors.manager.error_exit = OnJpegError;
@@ -103,9 +104,10 @@ bool ReadJpeg(std::string_view bytes, size_t channels, JpegErrors& errors,
   return true;
 }
 
-absl::StatusOr<Image> DecodeJpeg(std::string_view bytes, size_t channels) {
+absl::StatusOr<DecodedImage> DecodeJpeg(std::string_view bytes,
+                                        size_t channels) {
   JpegErrors errors;
-  Image image;
+  DecodedImage image;
   if (!ReadJpeg(bytes, channels, errors, image)) {
     return absl::DataLossError(
         absl::StrCat("the JPEG does not decode (", errors.message, ")"));
@@ -116,7 +118,7 @@ absl::StatusOr<Image> DecodeJpeg(std::string_view bytes, size_t channels) {
 
 }  // namespace
 
-absl::StatusOr<Image> DecodeImage(std::string_view bytes, int channels) {
+absl::StatusOr<DecodedImage> DecodeImage(std::string_view bytes, int channels) {
   if (channels != 1 && channels != 3) {
     throw std::invalid_argument("DecodeImage: channels is " +
                                 std::to_string(channels) +

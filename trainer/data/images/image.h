@@ -1,7 +1,7 @@
 // DecodeImage decodes the bytes of a PNG or JPEG file, whose format it detects
 // by content. Free of libtorch.
 //
-//   absl::StatusOr<Image> image = DecodeImage(bytes, /*channels=*/3);
+//   absl::StatusOr<DecodedImage> image = DecodeImage(bytes, /*channels=*/3);
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_DATA_IMAGES_IMAGE_H_
@@ -16,7 +16,7 @@
 
 namespace trainyard {
 
-struct Image {
+struct DecodedImage {
   size_t height = 0;
   size_t width = 0;
   size_t channels = 0;
@@ -28,7 +28,7 @@ struct Image {
 // blended with black. DataLoss if the bytes are damaged or truncated,
 // InvalidArgument if they are neither PNG nor JPEG, ResourceExhausted above
 // 2^28 pixels. REQUIRES: channels is 1 or 3.
-absl::StatusOr<Image> DecodeImage(std::string_view bytes, int channels);
+absl::StatusOr<DecodedImage> DecodeImage(std::string_view bytes, int channels);
 
 }  // namespace trainyard
 

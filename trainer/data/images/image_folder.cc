@@ -36,7 +36,7 @@ bool IsImageFile(const fs::directory_entry& entry) {
 absl::StatusOr<at::Tensor> ReadImage(const std::string& path, int channels) {
   const absl::StatusOr<std::string> bytes = ReadMaybeGzipFile(path);
   if (!bytes.ok()) return bytes.status();
-  const absl::StatusOr<Image> image = DecodeImage(*bytes, channels);
+  const absl::StatusOr<DecodedImage> image = DecodeImage(*bytes, channels);
   if (!image.ok()) {
     return absl::Status(image.status().code(),
                         absl::StrCat(path, ": ", image.status().message()));

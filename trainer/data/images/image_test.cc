@@ -15,8 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Rows of rising brightness: more than one value, and known.
-Image Gradient(size_t height, size_t width) {
-  Image image{height, width, 3, {}};
+DecodedImage Gradient(size_t height, size_t width) {
+  DecodedImage image{height, width, 3, {}};
   for (size_t y = 0; y < height; ++y) {
     for (size_t i = 0; i < width * 3; ++i)
       image.pixels.push_back(static_cast<uint8_t>(y * 5 + i % 3));
@@ -25,8 +25,9 @@ Image Gradient(size_t height, size_t width) {
 }
 
 TEST(DecodeImageTest, PngRoundTripIsExact) {
-  const Image image = Gradient(20, 30);
-  const absl::StatusOr<Image> decoded = DecodeImage(EncodePngForTest(image), 3);
+  const DecodedImage image = Gradient(20, 30);
+  const absl::StatusOr<DecodedImage> decoded =
+      DecodeImage(EncodePngForTest(image), 3);
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   EXPECT_EQ(decoded->height, 20U);
   EXPECT_EQ(decoded->width, 30U);
@@ -35,8 +36,8 @@ TEST(DecodeImageTest, PngRoundTripIsExact) {
 }
 
 TEST(DecodeImageTest, JpegRoundTripIsClose) {
-  const Image image = Gradient(20, 30);
-  const absl::StatusOr<Image> decoded =
+  const DecodedImage image = Gradient(20, 30);
+  const absl::StatusOr<DecodedImage> decoded =
       DecodeImage(EncodeJpegForTest(image), 3);
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   ASSERT_EQ(decoded->pixels.size(), image.pixels.size());
@@ -45,22 +46,22 @@ TEST(DecodeImageTest, JpegRoundTripIsClose) {
 }
 
 TEST(DecodeImageTest, ColoursAreConverted) {
-  const Image red = PlainImage(2, 2, {255, 0, 0});
+  const DecodedImage red = PlainImage(2, 2, {255, 0, 0});
   EXPECT_EQ(DecodeImage(EncodePngForTest(red), 1)->pixels.size(), 4U);
   EXPECT_NEAR(DecodeImage(EncodeJpegForTest(red), 1)->pixels[0], 76, 2);
-  const Image grey = PlainImage(1, 1, {9});
+  const DecodedImage grey = PlainImage(1, 1, {9});
   EXPECT_THAT(DecodeImage(EncodePngForTest(grey), 3)->pixels,
               ElementsAre(9, 9, 9));
   EXPECT_THAT(DecodeImage(EncodeJpegForTest(grey), 3)->pixels,
               ElementsAre(9, 9, 9));
   // Nothing of a pixel that lets everything through is seen.
-  const Image clear = PlainImage(1, 1, {200, 200, 200, 0});
+  const DecodedImage clear = PlainImage(1, 1, {200, 200, 200, 0});
   EXPECT_THAT(DecodeImage(EncodePngForTest(clear), 3)->pixels,
               ElementsAre(0, 0, 0));
 }
 
 TEST(DecodeImageTest, TruncatedBytesAreAnError) {
-  const Image image = Gradient(20, 30);
+  const DecodedImage image = Gradient(20, 30);
   for (const std::string& whole :
        {EncodePngForTest(image), EncodeJpegForTest(image)}) {
     for (size_t size = 0; size + 16 < whole.size(); size += 7) {
@@ -70,13 +71,13 @@ TEST(DecodeImageTest, TruncatedBytesAreAnError) {
 }
 
 TEST(DecodeImageTest, DamagedBytesNeverCrash) {
-  const Image image = Gradient(20, 30);
+  const DecodedImage image = Gradient(20, 30);
   for (const std::string& whole :
        {EncodePngForTest(image), EncodeJpegForTest(image)}) {
     for (size_t at = 0; at < whole.size(); ++at) {
       std::string damaged = whole;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x5A);
-      const absl::StatusOr<Image> decoded = DecodeImage(damaged, 3);
+      const absl::StatusOr<DecodedImage> decoded = DecodeImage(damaged, 3);
       if (decoded.ok()) {
         EXPECT_EQ(decoded->pixels.size(), decoded->height * decoded->width * 3);
       }
@@ -93,7 +94,7 @@ TEST(DecodeImageTest, RejectsOtherFormats) {
 
 TEST(DecodeImageTest, HeaderExample) {
   const std::string bytes = EncodePngForTest(PlainImage(4, 6, {1, 2, 3}));
-  absl::StatusOr<Image> image = DecodeImage(bytes, /*channels=*/3);
+  absl::StatusOr<DecodedImage> image = DecodeImage(bytes, /*channels=*/3);
   ASSERT_TRUE(image.ok());
   EXPECT_EQ(image->width, 6U);
 }

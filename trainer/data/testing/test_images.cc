@@ -11,14 +11,15 @@
 
 namespace trainyard {
 
-Image PlainImage(size_t height, size_t width, std::vector<uint8_t> pixel) {
-  Image image{height, width, pixel.size(), {}};
+DecodedImage PlainImage(size_t height, size_t width,
+                        std::vector<uint8_t> pixel) {
+  DecodedImage image{height, width, pixel.size(), {}};
   for (size_t i = 0; i < height * width; ++i)
     image.pixels.insert(image.pixels.end(), pixel.begin(), pixel.end());
   return image;
 }
 
-std::string EncodePngForTest(const Image& image) {
+std::string EncodePngForTest(const DecodedImage& image) {
   png_image png = {};
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
@@ -36,7 +37,7 @@ std::string EncodePngForTest(const Image& image) {
   return packed;
 }
 
-std::string EncodeJpegForTest(const Image& image) {
+std::string EncodeJpegForTest(const DecodedImage& image) {
   jpeg_error_mgr errors;
   jpeg_compress_struct writer;
   writer.err = jpeg_std_error(&errors);

@@ -9,10 +9,11 @@
 namespace trainyard {
 
 // An image whose pixels all have the given values.
-Image PlainImage(size_t height, size_t width, std::vector<uint8_t> pixel);
+DecodedImage PlainImage(size_t height, size_t width,
+                        std::vector<uint8_t> pixel);
 
-std::string EncodePngForTest(const Image& image);
-std::string EncodeJpegForTest(const Image& image);
+std::string EncodePngForTest(const DecodedImage& image);
+std::string EncodeJpegForTest(const DecodedImage& image);
 
 }  // namespace trainyard
 
