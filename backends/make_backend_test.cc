@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/testing/backend_conformance.h"
@@ -45,13 +46,16 @@ TEST(MakeBackendTest, RejectsSpUnderALauncherOfSeveralRanks) {
     }
     return "";
   };
-  for (const char* size :
-       {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+  const std::vector<std::pair<const char*, const char*>> launchers = {
+      {"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}};
+  for (const auto& [rank, size] : launchers) {
+    ASSERT_EQ(setenv(rank, "0", 1), 0);
     ASSERT_EQ(setenv(size, "2", 1), 0);
     const std::string sp = message_of("sp"), amp = message_of("sp-amp");
     ASSERT_EQ(setenv(size, "1", 1), 0);
     const std::string one = message_of("sp");
     ASSERT_EQ(unsetenv(size), 0);
+    ASSERT_EQ(unsetenv(rank), 0);
     EXPECT_THAT(sp, HasSubstr("use \"ddp\"")) << size;
     EXPECT_THAT(amp, HasSubstr("use \"ddp-amp\"")) << size;
     EXPECT_EQ(one, "") << size;

@@ -7,6 +7,7 @@
 
 #include "backends/check_loss.h"
 #include "backends/collectives.h"
+#include "trainer/model/ready_gradients.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 #include "trainer/scalar_value.h"
@@ -30,7 +31,9 @@ class SingleProcess final : public Backend {
   void Backward(const at::Tensor& loss,
                 const BackwardOptions& options) override {
     CheckLoss(loss);
-    if (options.share == 1) {
+    if (ReadyGradients::Add(loss, options.share)) {
+      // A compiled step has computed them.
+    } else if (options.share == 1) {
       loss.backward();
     } else {  // as the gradient of the loss itself: no extra kernel
       loss.backward(

@@ -1,15 +1,18 @@
-"""All external repositories of Trainyard, under their canonical names.
+"""All external repositories of Trainyard, under their canonical names, for WORKSPACE.
 
     load("@trainyard//third_party:repositories.bzl", "trainyard_repositories")
     trainyard_repositories()
 
-A repository that the calling workspace has already declared is left alone.
+A repository that the calling workspace has already declared is left alone. Bazel 7 and newer
+read MODULE.bazel instead, which has the same dependencies as modules.
 """
 
 load("//third_party/absl:absl.bzl", "absl_repository")
 load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
+load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/debian:debian.bzl", "debian_library", "debian_starlark", "files_repository")
+load("//third_party/gloo:gloo.bzl", "gloo_repository")
 load("//third_party/libtorch:libtorch.bzl", "libtorch_repositories")
 load("//third_party/nccl:nccl.bzl", "nccl_repository")
 load("//third_party/protobuf:protobuf.bzl", "protobuf_repository")
@@ -19,7 +22,6 @@ _DEBIAN_LIBRARIES = {
     "com_github_google_benchmark": ("benchmark", "benchmark/benchmark.h", "libbenchmark-dev"),
     "com_github_google_glog": ("glog", "glog/logging.h", "libgoogle-glog-dev"),
     "com_google_googletest": ("googletest", "gmock/gmock.h", "libgmock-dev"),
-    "gloo": ("gloo", "gloo/config.h", "libgloo-dev"),
     "libjpeg_turbo": ("libjpeg_turbo", "jpeglib.h", "libjpeg62-turbo-dev"),
     "libpng": ("libpng", "png.h", "libpng-dev"),
     "zlib": ("zlib", "zlib.h", "zlib1g-dev"),
@@ -42,7 +44,7 @@ def trainyard_repositories():
         if _missing(name):
             debian_library(
                 name = name,
-                build_file = Label("//third_party/{f}:{f}.BUILD".format(f = folder)),
+                build_file = Label("//third_party/{}/module:BUILD.bazel".format(folder)),
                 header = header,
                 package = package,
             )
@@ -60,6 +62,15 @@ def trainyard_repositories():
         },
     )
     files_repository(
+        name = "rules_shell",
+        files = {
+            Label("//third_party/rules_shell/module/shell:BUILD.bazel"): "shell/BUILD.bazel",
+            Label("//third_party/rules_shell/module/shell:sh_binary.bzl"): "shell/sh_binary.bzl",
+            Label("//third_party/rules_shell/module/shell:sh_library.bzl"): "shell/sh_library.bzl",
+            Label("//third_party/rules_shell/module/shell:sh_test.bzl"): "shell/sh_test.bzl",
+        },
+    )
+    files_repository(
         name = "remote_coverage_tools",
         files = {
             Label("//third_party/remote_coverage_tools:remote_coverage_tools.BUILD"): "BUILD.bazel",
@@ -69,11 +80,14 @@ def trainyard_repositories():
         absl_repository(name = "com_google_absl")
     if _missing("com_google_protobuf"):
         protobuf_repository(name = "com_google_protobuf")
+    if _missing("gloo"):
+        gloo_repository()
     libtorch_repositories()
     if _missing("nccl"):
         nccl_repository(name = "nccl")
 
 def trainyard_dev_repositories():
-    """Declares what only Trainyard's own lint tests need."""
+    """Declares what only Trainyard's own tests need."""
     clang_format_repository(name = "clang_format")
     buildifier_repository(name = "buildifier")
+    cluster_packages_repository(name = "cluster_packages")

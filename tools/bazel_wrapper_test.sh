@@ -89,6 +89,14 @@ expect errors "tools/bazel: BAZEL_REAL is $machine/absent, which is not a progra
 expect code 1 "$code"
 settings=(X=)
 
+begin runs_a_bazel_without_launcher
+install_all
+rm "$machine/root/usr/bin/bazel-4" "$machine/root/usr/bin/bazel"
+cp /bin/echo "$machine/root/usr/bin/bazel"
+run info
+expect output "info" "$out"
+expect code 0 "$code"
+
 begin stays_in_a_nested_workspace_and_enters_its_own_from_outside
 install_all
 mkdir -p "$machine/clone/nested/folder" "$machine/elsewhere"

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "trainer/cancelled_exit_code.h"
 #include "trainer/error_message.h"
 
 namespace trainyard {
@@ -27,7 +28,7 @@ int ExitCode(RunEnding ending) {
     case RunEnding::kStopped:
       return EXIT_SUCCESS;
     case RunEnding::kCancelled:
-      return 3;
+      return CancelledExitCode();
     case RunEnding::kError:
       return EXIT_FAILURE;
   }

@@ -20,8 +20,9 @@ namespace trainyard {
 // What the program returned, or 1 after an error.
 int Main(const std::function<int()>& program);
 
-// 0 for a run that finished or was stopped by a callback; 3 for one that a
-// signal cancelled, so that a script can tell; 1 for an error.
+// 0 for a run that finished or was stopped by a callback; CancelledExitCode(),
+// 3 unless set otherwise, for one that a signal or the end of its job
+// cancelled, so that a script can start it again; 1 for an error.
 int ExitCode(RunEnding ending);
 
 }  // namespace trainyard

@@ -1,10 +1,9 @@
 #include "backends/processes/gloo.h"
 
-#include <cstdlib>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
-#include "backends/processes/listening_socket.h"
+#include "backends/processes/own_address.h"
 
 namespace trainyard {
 namespace {
@@ -15,15 +14,11 @@ using c10d::ProcessGroupGloo;
 // than the one inside libtorch.
 std::shared_ptr<gloo::transport::Device> MakeDevice(
     const Rendezvous& rendezvous) {
-  if (const char* const name = std::getenv("GLOO_SOCKET_IFNAME")) {
-    return ProcessGroupGloo::createDeviceForInterface(name);
+  if (rendezvous.interface) {
+    return ProcessGroupGloo::createDeviceForInterface(*rendezvous.interface);
   }
-  if (rendezvous.one_machine()) {
-    return ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
-  }
-  const std::string own = AddressTowards(rendezvous.address);
-  return IsLoopback(own) ? ProcessGroupGloo::createDefaultDevice()
-                         : ProcessGroupGloo::createDeviceForHostname(own);
+  return ProcessGroupGloo::createDeviceForHostname(
+      ChooseOwnAddress(rendezvous).address);
 }
 
 }  // namespace

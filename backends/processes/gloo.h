@@ -1,6 +1,6 @@
 // MakeGloo makes c10d's gloo backend: collectives of CPU tensors over TCP. On
-// one machine it listens on loopback only. Over several it listens on the
-// interface that leads to rank 0, or on the one that GLOO_SOCKET_IFNAME names.
+// one machine it listens on loopback only, over several on the address that
+// ChooseOwnAddress gives.
 //
 //   const auto gloo = MakeGloo(store, {rendezvous, std::chrono::minutes(2)});
 #ifndef TRAINYARD_BACKENDS_PROCESSES_GLOO_H_

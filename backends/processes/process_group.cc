@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "backends/processes/gloo.h"
 #include "backends/processes/nccl.h"
+#include "backends/processes/own_address.h"
 #include "backends/processes/roll_call.h"
 #include "backends/processes/share_segment.h"
 #include "backends/processes/shared_backend.h"
@@ -54,6 +56,10 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
   const Rendezvous& all = options_.rendezvous;
   store_ = OpenStore(all, options_.timeout);
   roll_call_ = std::make_unique<RollCall>(store_, all.rank, all.world_size);
+  if (all.rank == 0 && !all.one_machine()) {
+    std::fprintf(stderr, "%s\n",
+                 DescribePlace(all, ChooseOwnAddress(all)).c_str());
+  }
   Guard("connecting", [&] {
     C10dBackend nccl;
     if (options_.device.is_cuda()) {

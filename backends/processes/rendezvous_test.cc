@@ -84,39 +84,65 @@ TEST(RendezvousTest, ReadsOpenMpi) {
   EXPECT_EQ(Read(With(two, "MASTER_ADDR", "head")).address, "head");
 }
 
-TEST(RendezvousTest, ReadsSlurm) {
-  const Variables slurm = {
-      {"SLURM_PROCID", "5"},  {"SLURM_NTASKS", "8"},
-      {"SLURM_LOCALID", "1"}, {"SLURM_NTASKS_PER_NODE", "4"},
-      {"SLURM_NNODES", "2"},  {"SLURM_JOB_NODELIST", "node[07-08]"},
-      {"SLURM_JOB_ID", "99"}};
-  const Rendezvous all = Read(slurm);
-  EXPECT_EQ(all.rank, 5);
-  EXPECT_EQ(all.world_size, 8);
-  EXPECT_EQ(all.local_rank, 1);
-  EXPECT_EQ(all.local_world_size, 4);
-  EXPECT_EQ(all.address, "node07");
+// The recorded variables of every launcher: launcher_table_test.
+
+TEST(RendezvousTest, AMissingLocalSizeIsNotTakenForTheWorld) {
+  const Rendezvous all = Read({{"RANK", "1"},
+                               {"WORLD_SIZE", "2"},
+                               {"MASTER_ADDR", "job-master-0"},
+                               {"MASTER_PORT", "23456"}});
+  EXPECT_EQ(all.local_rank, 0);
+  EXPECT_EQ(all.local_world_size, 1);
   EXPECT_FALSE(all.one_machine());
 }
 
-TEST(RendezvousTest, ASlurmJobOfOneNodeStaysOnLoopback) {
-  const Rendezvous all = Read({{"SLURM_PROCID", "1"},
-                               {"SLURM_NTASKS", "2"},
-                               {"SLURM_LOCALID", "1"},
-                               {"SLURM_NNODES", "1"},
-                               {"SLURM_JOB_NODELIST", "node07"},
-                               {"SLURM_JOB_ID", "99"}});
-  EXPECT_EQ(all.address, "127.0.0.1");
-  EXPECT_TRUE(all.one_machine());
+TEST(RendezvousTest, StepsAndRestartsOfASlurmJobAreSeparate) {
+  const Variables slurm = {{"SLURM_PROCID", "1"},
+                           {"SLURM_STEP_NUM_TASKS", "2"},
+                           {"SLURM_LOCALID", "0"},
+                           {"SLURM_NODEID", "1"},
+                           {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"},
+                           {"SLURM_STEP_NODELIST", "node[07-08]"},
+                           {"SLURM_JOB_ID", "99"},
+                           {"SLURM_STEP_ID", "0"}};
+  EXPECT_EQ(Read(slurm).address, "node07");
+  EXPECT_EQ(Read(slurm).port, Read(slurm).port);
+  EXPECT_NE(Read(slurm).port, Read(With(slurm, "SLURM_STEP_ID", "1")).port);
+  EXPECT_EQ(Read(slurm).attempt, 0);
+  EXPECT_EQ(Read(With(slurm, "SLURM_RESTART_COUNT", "2")).attempt, 2);
+  const Variables elsewhere = With(slurm, "MASTER_ADDR", "node08");
+  EXPECT_EQ(Read(elsewhere).address, "node08");
+  EXPECT_EQ(Read(With(elsewhere, "MASTER_PORT", "1234")).port, 1234);
 }
 
-TEST(RendezvousTest, FindsTheFirstHostOfASlurmList) {
-  EXPECT_EQ(FirstSlurmHost("gpu1"), "gpu1");
-  EXPECT_EQ(FirstSlurmHost("gpu1,gpu2"), "gpu1");
-  EXPECT_EQ(FirstSlurmHost("n[07-09,12],gpu1"), "n07");
-  EXPECT_EQ(FirstSlurmHost("n[3,5]"), "n3");
-  EXPECT_EQ(FirstSlurmHost("gpu1,n[3-5]"), "gpu1");
-  EXPECT_THROW(FirstSlurmHost("n[3"), std::invalid_argument);
+TEST(RendezvousTest, TheLaunchersGenerationGoesFirst) {
+  Variables variables = With(kTorchrun, "TRAINYARD_GENERATION", "5");
+  variables["TORCHELASTIC_RESTART_COUNT"] = "2";
+  EXPECT_EQ(Read(variables).attempt, 5);
+}
+
+TEST(RendezvousTest, ReadsTheInterface) {
+  EXPECT_FALSE(Read(kTorchrun).interface);
+  const Variables gloo = With(kTorchrun, "GLOO_SOCKET_IFNAME", "eth1");
+  EXPECT_EQ(Read(gloo).interface, "eth1");
+  EXPECT_EQ(Read(With(gloo, "TRAINYARD_INTERFACE", "ib0")).interface, "ib0");
+}
+
+TEST(RendezvousTest, CountsTheProcessesOfALauncher) {
+  const auto count = [](const Variables& variables) {
+    return LaunchedProcesses(
+        [&](const char* name) -> std::optional<std::string> {
+          const auto found = variables.find(name);
+          if (found == variables.end()) return std::nullopt;
+          return found->second;
+        });
+  };
+  EXPECT_EQ(count({}), 1);
+  EXPECT_EQ(count(kTorchrun), 4);
+  // A script of Slurm's that does not call srun is one process.
+  EXPECT_EQ(count({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), 1);
+  // Pods of an Indexed Job may have nothing to do with each other.
+  EXPECT_EQ(count({{"JOB_COMPLETION_INDEX", "3"}}), 1);
 }
 
 TEST(RendezvousTest, RefusesByVariableAndValue) {

@@ -57,6 +57,23 @@ c10::intrusive_ptr<c10d::Store> Connect(const Rendezvous& rendezvous,
   }
 }
 
+// A rank that a restart left behind must not be counted among the new ones.
+void CheckAttempt(c10d::Store& store, const Rendezvous& rendezvous) {
+  constexpr char kAttempt[] = "trainyard/attempt";
+  const std::string mine = std::to_string(rendezvous.attempt);
+  if (rendezvous.rank == 0) {
+    store.set(kAttempt, mine);
+    return;
+  }
+  const std::string served = store.get_to_str(kAttempt);
+  if (served == mine) return;
+  C10_THROW_ERROR(
+      DistNetworkError,
+      c10::str("rank ", rendezvous.rank, " of attempt ", mine,
+               " found attempt ", served, " at ", rendezvous.address, ":",
+               rendezvous.port, ": the ranks were restarted without this one"));
+}
+
 }  // namespace
 
 c10::intrusive_ptr<c10d::Store> ServeStore(ListeningSocket& socket) {
@@ -84,9 +101,11 @@ std::string NameRanks(const std::vector<int64_t>& ranks) {
 c10::intrusive_ptr<c10d::Store> OpenStore(const Rendezvous& rendezvous,
                                           milliseconds timeout) {
   const Clock::time_point deadline = Clock::now() + timeout;
+  const c10::intrusive_ptr<c10d::Store> shared = Connect(rendezvous, timeout);
+  // torchrun's store serves all attempts.
+  if (!rendezvous.store_is_elsewhere) CheckAttempt(*shared, rendezvous);
   const auto store = c10::make_intrusive<c10d::PrefixStore>(
-      "trainyard/" + std::to_string(rendezvous.attempt),
-      Connect(rendezvous, timeout));
+      "trainyard/" + std::to_string(rendezvous.attempt), shared);
   const auto key = [](int64_t rank) { return "here/" + std::to_string(rank); };
   store->set(key(rendezvous.rank), std::string("1"));
   for (int64_t rank = 0; rank < rendezvous.world_size; ++rank) {

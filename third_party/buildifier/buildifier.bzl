@@ -22,6 +22,13 @@ def _npm(ctx):
     return [ctx.path("npm/node"), ctx.path("npm/bin/npm-cli.js")]
 
 def _buildifier_repository_impl(ctx):
+    ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
+    ctx.file("BUILD.bazel", "exports_files([\"buildifier\"])\n")
+
+    # Kept for the other workspaces of this user, as unpacked wheels are.
+    kept = "{}/.cache/trainyard/wheels/buildifier-{}".format(ctx.os.environ.get("HOME", ""), BUILDIFIER_VERSION)
+    if not ctx.execute(["cp", kept, "buildifier"]).return_code:
+        return
     package = "@bazel/buildifier@" + BUILDIFIER_VERSION
     npm = _npm(ctx)
     ctx.report_progress("downloading " + package)
@@ -30,10 +37,10 @@ def _buildifier_repository_impl(ctx):
         fail("{}: npm could not download {}:\n{}{}".format(ctx.name, package, result.stdout, result.stderr))
     archive = result.stdout.strip().split("\n")[-1]
     ctx.extract(archive, output = "package", stripPrefix = "package")
-    ctx.symlink("package/buildifier-linux_amd64", "buildifier")
-    ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
-    ctx.file("BUILD.bazel", "exports_files([\"buildifier\"])\n")
+    ctx.execute(["mv", "package/buildifier-linux_amd64", "buildifier"])
+    ctx.execute(["sh", "-c", 'mkdir -p "${1%/*}" && cp buildifier "$1.$$" && mv "$1.$$" "$1"', "sh", kept])
     ctx.delete(archive)
     ctx.delete("npm")
+    ctx.delete("package")
 
 buildifier_repository = repository_rule(implementation = _buildifier_repository_impl)

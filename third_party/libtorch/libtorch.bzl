@@ -87,8 +87,11 @@ libtorch = repository_rule(
 
 def libtorch_repositories():
     """Declares @libtorch and the two builds behind it, unless the workspace has its own @libtorch."""
-    if native.existing_rule("libtorch"):
-        return
+    if not native.existing_rule("libtorch"):
+        declare_libtorch()
+
+def declare_libtorch():
+    """Declares the three repositories, for WORKSPACE and for the module extension."""
     libtorch(
         name = "libtorch_cpu",
         build_file = Label("//third_party/libtorch:libtorch_cpu.BUILD"),

@@ -1,4 +1,4 @@
-"""@com_google_protobuf over Debian's protobuf-compiler and libprotobuf-dev."""
+"""@com_google_protobuf over Debian's protobuf-compiler and libprotobuf-dev: the files of module/."""
 
 load("//third_party/debian:debian.bzl", "missing_package_error")
 
@@ -12,10 +12,9 @@ def _protobuf_repository_impl(ctx):
         if not ctx.path(path).exists:
             fail(missing_package_error(ctx.name, path, package))
     ctx.file("WORKSPACE.bazel", "workspace(name = \"{}\")\n".format(ctx.name))
-
-    # In a folder of its own: a target may not have the name of its own source.
-    ctx.symlink("/usr/bin/protoc", "bin/protoc")
-    ctx.symlink(Label("//third_party/protobuf:protobuf.BUILD"), "BUILD.bazel")
+    module = ctx.path(Label("//third_party/protobuf:protobuf.bzl")).dirname.get_child("module")
+    for name in ["BUILD.bazel", "bazel", "protoc.sh"]:
+        ctx.symlink(module.get_child(name), name)
 
 protobuf_repository = repository_rule(
     implementation = _protobuf_repository_impl,

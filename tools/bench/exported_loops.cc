@@ -1,7 +1,7 @@
-// Times a whole training step of an exported model by three loops, in turns:
-// the fastest hand-written one over the same network in torch::nn, the trainer
-// with the interpreted graph, and the trainer with the compiled library. For
-// tools/bench/exported_loops.py.
+// Times a whole training step of an exported model by four loops, in turns: the
+// fastest hand-written one over the same network in torch::nn, the same loop
+// over the interpreted graph, the trainer with the interpreted graph, and the
+// trainer with the compiled library. For tools/bench/exported_loops.py.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +46,8 @@ ABSL_FLAG(std::string, folder, "",
 ABSL_FLAG(int64_t, steps, 200, "Steps per turn of a loop.");
 ABSL_FLAG(int64_t, turns, 11, "Turns of each loop; the median counts.");
 ABSL_FLAG(std::string, only, "",
-          "The only loop to run: hand, interpreted or compiled. Empty: all.");
+          "The only loop to run: hand, graph, interpreted or compiled. Empty: "
+          "all.");
 
 namespace trainyard {
 namespace {
@@ -76,8 +78,19 @@ std::string File(const std::string& ending) {
 // the clipping factor handed to it.
 class HandWritten final : public Loop {
  public:
-  HandWritten() {
-    OrThrow(WarmStart(File(".safetensors"), *net_.module).status());
+  explicit HandWritten(bool exported) {
+    if (exported) {
+      const auto model = OrThrow(LoadExported(File(".safetensors")));
+      for (const NamedTensor& item : model->TrainedParameters()) {
+        parameters_.push_back(item.tensor);
+      }
+      forward_ = [model](const at::Tensor& x) { return model->forward(x); };
+    } else {
+      OrThrow(WarmStart(File(".safetensors"), *net_.module).status());
+      parameters_ = net_.module->parameters();
+      forward_ = net_.forward;
+    }
+    gradients_.resize(parameters_.size());
     xs_ = data_.x.split(net_.batch);
     ys_ = data_.y.split(net_.batch);
     for (const at::Tensor& parameter : parameters_) {
@@ -97,7 +110,7 @@ class HandWritten final : public Loop {
     }
     const auto batch = static_cast<size_t>(i % kBatches);
     const at::Tensor loss =
-        at::cross_entropy_loss(net_.forward(xs_[batch]), ys_[batch]);
+        at::cross_entropy_loss(forward_(xs_[batch]), ys_[batch]);
     loss.backward();
     const at::NoGradGuard no_gradients;
     float squares = 0;
@@ -125,8 +138,8 @@ class HandWritten final : public Loop {
   ExportedNet net_ = MakeExportedNet(absl::GetFlag(FLAGS_net));
   Data data_{net_};
   std::vector<at::Tensor> xs_, ys_, m_, v_, none_, counts_;
-  std::vector<at::Tensor> parameters_ = net_.module->parameters();
-  std::vector<at::Tensor> gradients_{parameters_.size()};
+  std::vector<at::Tensor> parameters_, gradients_;
+  std::function<at::Tensor(const at::Tensor&)> forward_;
   at::Tensor count_ = at::zeros({}), scale_ = at::ones({});
   double total_ = 0;
 };
@@ -140,7 +153,7 @@ class WithTrainer final : public Loop {
                                 OrThrow(LoadCompiledStep(File(".pt2"), model_)),
                                 CrossEntropy())
                           : Supervised(model_, CrossEntropy()),
-                 optimizer_, *backend_) {}
+                 optimizer_, *backend_, {.default_callbacks = false}) {}
   void Run(int64_t steps) override {
     trainer_.Train({.data = dataset_,
                     .length = Updates(steps),
@@ -177,7 +190,8 @@ int Run() {
     names.push_back(name);
     loops.push_back(make());
   };
-  add("hand", [] { return std::make_unique<HandWritten>(); });
+  add("hand", [] { return std::make_unique<HandWritten>(false); });
+  add("graph", [] { return std::make_unique<HandWritten>(true); });
   add("interpreted", [] { return std::make_unique<WithTrainer>(false); });
   add("compiled", [] { return std::make_unique<WithTrainer>(true); });
   const int64_t steps = absl::GetFlag(FLAGS_steps);

@@ -67,7 +67,7 @@ def compiled_target(rule, name, srcs, deps, testonly, **kwargs):
     """A target of a native rule, with the attributes of `compiled`.
 
     Args:
-      rule: native.cc_library, native.cc_binary or native.cc_test.
+      rule: cc_library, cc_binary or cc_test.
       name: the target's name.
       srcs: its sources.
       deps: libraries that its files include.

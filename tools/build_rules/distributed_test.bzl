@@ -1,5 +1,7 @@
 """Tests that run as several cooperating ranks. Load it from trainyard.bzl."""
 
+load("@rules_cc//cc:defs.bzl", "cc_binary")
+load("@rules_shell//shell:sh_test.bzl", "sh_test")
 load("//tools/build_rules:checks.bzl", "check_target", "compiled_target")
 
 # The launcher of the ranks, and their main. Label() makes them work from other workspaces.
@@ -52,7 +54,7 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
     base = name[:-len("_test")]
     program = base + "_ranks"
     deps = deps + [_MAIN, "@com_google_googletest//:gtest"]
-    compiled_target(native.cc_binary, program, srcs, deps, testonly = True, **kwargs)
+    compiled_target(cc_binary, program, srcs, deps, testonly = True, **kwargs)
     tests = []
     for device in devices:
         for n in world_sizes:
@@ -62,7 +64,7 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
             for suffix, env in transports:
                 test = "{}_{}_{}{}_test".format(base, device, n, suffix)
                 tests.append(test)
-                native.sh_test(
+                sh_test(
                     name = test,
                     size = size,
                     srcs = [_LAUNCHER],

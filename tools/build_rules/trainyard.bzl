@@ -5,6 +5,7 @@
 One header, one library, one test, with the same name; the test follows the library.
 """
 
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("//tools/build_rules:checks.bzl", "check_target", "compiled", "compiled_target")
 load("//tools/build_rules:distributed_test.bzl", _distributed_test = "distributed_test")
 
@@ -27,10 +28,10 @@ def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], testonly = False
         fail("trainyard_cc_library: {n} needs the header {n}.h".format(n = name))
 
     if srcs:
-        compiled_target(native.cc_library, name, srcs, deps, testonly, hdrs = hdrs, **kwargs)
+        compiled_target(cc_library, name, srcs, deps, testonly, hdrs = hdrs, **kwargs)
     else:
         # Compiles nothing, so it needs no precompiled header.
-        native.cc_library(name = name, hdrs = hdrs, deps = deps, testonly = testonly, **kwargs)
+        cc_library(name = name, hdrs = hdrs, deps = deps, testonly = testonly, **kwargs)
 
 def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
     """A GoogleTest program: `name`, with its main linked in.
@@ -44,7 +45,7 @@ def trainyard_cc_test(name, srcs, deps = [], size = "small", **kwargs):
     """
     check_target("trainyard_cc_test", name, kwargs, "_test")
     deps = deps + ["@com_google_googletest//:gtest_main"]
-    compiled_target(native.cc_test, name, srcs, deps, testonly = True, size = size, **kwargs)
+    compiled_target(cc_test, name, srcs, deps, testonly = True, size = size, **kwargs)
 
 def trainyard_cc_binary(name, srcs, deps = [], testonly = False, **kwargs):
     """A program.
@@ -57,7 +58,7 @@ def trainyard_cc_binary(name, srcs, deps = [], testonly = False, **kwargs):
       **kwargs: passed on to cc_binary.
     """
     check_target("trainyard_cc_binary", name, kwargs)
-    compiled_target(native.cc_binary, name, srcs, deps, testonly, **kwargs)
+    compiled_target(cc_binary, name, srcs, deps, testonly, **kwargs)
 
 def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
     """A Google Benchmark program, and a test that runs it once.
@@ -78,8 +79,8 @@ def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
     code = name + "_code"
     deps = deps + ["@com_github_google_benchmark//:benchmark_main"]
     attributes = dict(compiled(deps), alwayslink = True, tags = ["manual"])
-    native.cc_library(name = code, srcs = srcs, testonly = True, **attributes)
-    native.cc_binary(
+    cc_library(name = code, srcs = srcs, testonly = True, **attributes)
+    cc_binary(
         name = name,
         testonly = True,
         args = args,
@@ -88,7 +89,7 @@ def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
         deps = [":" + code],
         **kwargs
     )
-    native.cc_test(
+    cc_test(
         name = name + "_smoke_test",
         size = "small",
         # Google Benchmark 1.7 takes the time without a unit.

@@ -2,10 +2,14 @@
 
 The module is traced through torch.autograd.grad: what comes out is one graph of plain operators from parameters, buffers, inputs
 and targets to the loss, the outputs, the gradients and the new buffers. Inductor compiles it for this machine's processor.
+
+If all matrix products of the graph are small, they are compiled, too (inline_products): then the library calls no operators, and keeps
+its temporary values on the stack.
 """
 
 import inspect
 import json
+import math
 import pathlib
 import platform
 import subprocess
@@ -89,6 +93,53 @@ class Step:
         return [loss.detach(), *leaves, *gradients, *buffers]
 
 
+# A matrix product of at most so many multiplications is faster as a loop in the library than as a call of BLAS.
+SMALL_PRODUCT = 1 << 18
+PRODUCTS = (torch.ops.aten.mm.default, torch.ops.aten.addmm.default, torch.ops.aten.bmm.default)
+OTHER_PRODUCTS = (torch.ops.aten.baddbmm.default, torch.ops.aten.convolution.default)
+
+
+def inline_products(graph):
+    """Rewrites all matrix products so that Inductor generates code for them. Changes nothing and returns False if one is large.
+
+    Inductor has a template for products whose right side is not a constant only in batched form, and only for contiguous operands.
+    """
+    nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+    products = [node for node in nodes if node.target in PRODUCTS]
+
+    def is_small(node):
+        left, right = (argument.meta["val"] for argument in node.args[-2:])
+        sizes = [*left.shape, right.shape[-1]]
+        return (not node.kwargs and left.dtype == torch.float32 and all(isinstance(size, int) and size > 0 for size in sizes)
+                and math.prod(sizes) <= SMALL_PRODUCT)
+
+    if not products or any(node.target in OTHER_PRODUCTS for node in nodes) or not all(map(is_small, products)):
+        return False
+    aten = torch.ops.aten
+    for node in products:
+        with graph.graph.inserting_before(node):
+
+            def call(target, *args, **kwargs):
+                return graph.graph.call_function(target, args, kwargs)
+
+            def operand(value):
+                if not value.meta["val"].is_contiguous():
+                    batched = call(aten.clone.default, value, memory_format=torch.contiguous_format)
+                else:
+                    batched = value
+                return batched if node.target is aten.bmm.default else call(aten.unsqueeze.default, batched, 0)
+
+            result = call(aten.bmm.default, *(operand(value) for value in node.args[-2:]))
+            if node.target is not aten.bmm.default:
+                result = call(aten.squeeze.dim, result, 0)
+            if node.target is aten.addmm.default:
+                result = call(aten.add.Tensor, result, node.args[0])
+        node.replace_all_uses_with(result)
+        graph.graph.erase_node(node)
+    graph.recompile()
+    return True
+
+
 def described(name, tensor, passed, sizes=None):
     """As the inputs of a graph are written; see trainer/exported/README.md."""
     return {"input" if passed else "tensor": name, "dtype": str(tensor.dtype).removeprefix("torch."),
@@ -133,6 +184,7 @@ def compile_step(module, inputs, targets, loss, path, command, dynamic_batch=Fal
 
     try:
         graph = make_fx(step, tracing_mode="symbolic" if dynamic_batch else "fake", _allow_non_fake_inputs=True)(*args)
+        inlined = inline_products(graph)
         shapes = ([None] * len(args[0]), [None] * len(args[1]), [dynamic(t) for t in values], [dynamic(t) for t in targets])
         program = torch.export.export(graph, args, dynamic_shapes=shapes if dynamic_batch else None)
     except CannotCompile:
@@ -155,6 +207,8 @@ def compile_step(module, inputs, targets, loss, path, command, dynamic_batch=Fal
     configs = {"aot_inductor.metadata": metadata}
     if march != "native":
         configs.update({"cpp.march": march, "cpp.simdlen": 256})
+    if inlined:
+        configs.update({"max_autotune": True, "max_autotune_gemm_backends": "CPP", "aot_inductor.allow_stack_allocation": True})
     torch._inductor.aoti_compile_and_package(program, package_path=str(path), inductor_configs=configs)
     shrink(path)
 

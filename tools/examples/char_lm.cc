@@ -16,6 +16,7 @@
 #include "backends/make_backend.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/cli/run_flags.h"
 #include "tools/examples/char_task.h"
 #include "tools/examples/char_text.h"
 #include "tools/examples/char_transformer.h"
@@ -30,10 +31,9 @@ ABSL_FLAG(int64_t, epochs, 12,
           "Number of passes over the text; each takes ten seconds.");
 ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
           "Maximum number of updates. Unset: no limit.");
-ABSL_FLAG(int64_t, length, 160,
+ABSL_FLAG(int64_t, paragraph_length, 160,
           "Maximum number of characters per paragraph; longer ones are split.");
 ABSL_FLAG(int64_t, batch_size, 8, "Paragraphs per batch.");
-ABSL_FLAG(int64_t, grad_accum_steps, 2, "Batches per update.");
 ABSL_FLAG(double, lr, 3e-3, "Peak learning rate.");
 ABSL_FLAG(uint64_t, seed, 1, "Seed of weights and order.");
 
@@ -42,7 +42,7 @@ namespace {
 using namespace trainyard;  // NOLINT: an example, in a program of its own
 
 int Run() {
-  const int64_t length = absl::GetFlag(FLAGS_length);
+  const int64_t length = absl::GetFlag(FLAGS_paragraph_length);
   const CharText text = ReadCharText(absl::GetFlag(FLAGS_text), length);
   absl::PrintF(
       "%d paragraphs to train on, %d to test, %d different characters\n",
@@ -59,16 +59,16 @@ int Run() {
   if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
     at_most = Updates(*updates);
   }
-  const RunResult result =
-      trainer.Train({.data = MakeTensorDataset(Paragraphs{text.train}),
-                     .eval_data = test,
-                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
-                     .at_most = at_most,
-                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-                     .grad_accum_steps = absl::GetFlag(FLAGS_grad_accum_steps),
-                     .clip = ClipNorm(1.0),
-                     .schedule = Cosine({.warmup = Updates(20)}),
-                     .seed = absl::GetFlag(FLAGS_seed)});
+  const RunResult result = trainer.Train(
+      WithRunFlags({.data = MakeTensorDataset(Paragraphs{text.train}),
+                    .eval_data = test,
+                    .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                    .at_most = at_most,
+                    .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                    .grad_accum_steps = 2,
+                    .clip = ClipNorm(1.0),
+                    .schedule = Cosine({.warmup = Updates(20)}),
+                    .seed = absl::GetFlag(FLAGS_seed)}));
   if (result.ending == RunEnding::kCancelled) return ExitCode(result.ending);
   absl::PrintF("perplexity: %.2f before, %.2f after\n", before,
                trainer.history().Latest("eval_perplexity"));

@@ -12,6 +12,7 @@
 #include "callbacks/recording/track.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/cli/run_flags.h"
 #include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
 #include "tools/examples/run_report.h"
@@ -95,21 +96,21 @@ int Run() {
   if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
     at_most = Updates(*updates);
   }
-  const RunResult result =
-      trainer.Train({.data = absl::GetFlag(FLAGS_augment)
-                                 ? AugmentFashionMnist(data.train, seed)
-                                 : data.train,
-                     .loader = {.num_workers = absl::GetFlag(FLAGS_workers)},
-                     .eval_data = data.test,
-                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
-                     .at_most = at_most,
-                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-                     .clip = ClipNorm(1.0),
-                     .schedule = WarmUpAndDecay,
-                     .eval_per_device_batch_size = 1000,
-                     .checkpoint = Checkpoints(),
-                     .resume = Resume::kIfPresent,
-                     .seed = seed});
+  const RunResult result = trainer.Train(
+      WithRunFlags({.data = absl::GetFlag(FLAGS_augment)
+                                ? AugmentFashionMnist(data.train, seed)
+                                : data.train,
+                    .loader = {.num_workers = absl::GetFlag(FLAGS_workers)},
+                    .eval_data = data.test,
+                    .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                    .at_most = at_most,
+                    .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                    .clip = ClipNorm(1.0),
+                    .schedule = WarmUpAndDecay,
+                    .eval_per_device_batch_size = 1000,
+                    .checkpoint = Checkpoints(),
+                    .resume = Resume::kIfPresent,
+                    .seed = seed}));
   if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
   return ExitCode(result.ending);
 }

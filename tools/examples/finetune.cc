@@ -24,6 +24,7 @@
 #include "finetuning/warm_start/export_model.h"
 #include "finetuning/warm_start/warm_start.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/cli/run_flags.h"
 #include "tools/examples/fashion_mnist_data.h"
 #include "tools/examples/stage_net.h"
 #include "trainer/data/tensor_dataset.h"
@@ -136,13 +137,14 @@ int Run() {
     }
     trainer.Add(
         On<UpdateEnd>([&](const UpdateEnd&, Control&) { ema.Update(); }));
-    const RunResult result = trainer.Train({.data = train,
-                                            .eval_data = test,
-                                            .length = Epochs(epochs),
-                                            .per_device_batch_size = 10,
-                                            .clip = ClipNorm(1.0),
-                                            .eval_per_device_batch_size = 1000,
-                                            .seed = absl::GetFlag(FLAGS_seed)});
+    const RunResult result =
+        trainer.Train(WithRunFlags({.data = train,
+                                    .eval_data = test,
+                                    .length = Epochs(epochs),
+                                    .per_device_batch_size = 10,
+                                    .clip = ClipNorm(1.0),
+                                    .eval_per_device_batch_size = 1000,
+                                    .seed = absl::GetFlag(FLAGS_seed)}));
     if (result.ending != RunEnding::kFinished) return ExitCode(result.ending);
     absl::PrintF("the averaged weights: ");
   }

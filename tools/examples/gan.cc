@@ -23,6 +23,7 @@
 
 #include "backends/make_backend.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/cli/run_flags.h"
 #include "tools/examples/run_report.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/main.h"
@@ -115,14 +116,14 @@ int Run() {
   const std::string run_dir = absl::GetFlag(FLAGS_run_dir);
   const RunReport report({.run_dir = run_dir});
   const RunResult result =
-      trainer.Train({.data = circle,
-                     .eval_data = circle,
-                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
-                     .per_device_batch_size = 128,
-                     .eval_per_device_batch_size = kPoints,
-                     .checkpoint = {.directory = run_dir},
-                     .resume = Resume::kIfPresent,
-                     .seed = absl::GetFlag(FLAGS_seed)});
+      trainer.Train(WithRunFlags({.data = circle,
+                                  .eval_data = circle,
+                                  .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                                  .per_device_batch_size = 128,
+                                  .eval_per_device_batch_size = kPoints,
+                                  .checkpoint = {.directory = run_dir},
+                                  .resume = Resume::kIfPresent,
+                                  .seed = absl::GetFlag(FLAGS_seed)}));
   const auto distances = trainer.history().Values("eval_distance");
   absl::PrintF(
       "mean distance from the circle: %.3f after the first epoch, %.3f after "

@@ -20,6 +20,7 @@
 #include "finetuning/warm_start/warm_start.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/cli/run_flags.h"
 #include "tools/examples/char_task.h"
 #include "tools/examples/char_text.h"
 #include "tools/examples/char_transformer.h"
@@ -39,7 +40,7 @@ ABSL_FLAG(
     "if it does not exist, and for the adapters in the format of peft.");
 ABSL_FLAG(int64_t, base_epochs, 6, "Number of passes over the base text.");
 ABSL_FLAG(int64_t, epochs, 6, "Number of passes over the new text.");
-ABSL_FLAG(int64_t, length, 160,
+ABSL_FLAG(int64_t, paragraph_length, 160,
           "Maximum number of characters per paragraph; longer ones are split.");
 ABSL_FLAG(int64_t, rank, 8, "Rank of the adapters.");
 ABSL_FLAG(double, lr, 3e-3, "Peak learning rate.");
@@ -55,13 +56,14 @@ RunEnding Train(CharTransformer& model, const CharText& text, int64_t epochs) {
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<CharTask>(model), optimizer, *backend);
   return trainer
-      .Train({.data = MakeTensorDataset(Paragraphs{text.train}),
-              .eval_data = MakeTensorDataset(Paragraphs{text.test}),
-              .length = Epochs(epochs),
-              .per_device_batch_size = 16,
-              .clip = ClipNorm(1.0),
-              .schedule = Cosine({.warmup = Updates(20)}),
-              .seed = absl::GetFlag(FLAGS_seed)})
+      .Train(
+          WithRunFlags({.data = MakeTensorDataset(Paragraphs{text.train}),
+                        .eval_data = MakeTensorDataset(Paragraphs{text.test}),
+                        .length = Epochs(epochs),
+                        .per_device_batch_size = 16,
+                        .clip = ClipNorm(1.0),
+                        .schedule = Cosine({.warmup = Updates(20)}),
+                        .seed = absl::GetFlag(FLAGS_seed)}))
       .ending;
 }
 
@@ -99,7 +101,7 @@ LoraOptions Options() {
 }
 
 int Run() {
-  const int64_t length = absl::GetFlag(FLAGS_length);
+  const int64_t length = absl::GetFlag(FLAGS_paragraph_length);
   const std::string folder = absl::GetFlag(FLAGS_folder);
   const std::string base_file = folder + "/model.safetensors";
   const CharText first =

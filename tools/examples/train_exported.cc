@@ -18,6 +18,7 @@
 #include "finetuning/warm_start/export_model.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/cli/run_flags.h"
 #include "tools/examples/fashion_mnist_data.h"
 #include "tools/examples/run_report.h"
 #include "trainer/exported/compiled_task.h"
@@ -87,17 +88,17 @@ int Run() {
   if (const auto updates = absl::GetFlag(FLAGS_max_updates)) {
     at_most = Updates(*updates);
   }
-  const RunResult result =
-      trainer.Train({.data = data.train,
-                     .eval_data = data.test,
-                     .length = Epochs(absl::GetFlag(FLAGS_epochs)),
-                     .at_most = at_most,
-                     .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
-                     .schedule = Cosine(),
-                     .eval_per_device_batch_size = 1000,
-                     .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir)},
-                     .resume = Resume::kIfPresent,
-                     .seed = absl::GetFlag(FLAGS_seed)});
+  const RunResult result = trainer.Train(
+      WithRunFlags({.data = data.train,
+                    .eval_data = data.test,
+                    .length = Epochs(absl::GetFlag(FLAGS_epochs)),
+                    .at_most = at_most,
+                    .per_device_batch_size = absl::GetFlag(FLAGS_batch_size),
+                    .schedule = Cosine(),
+                    .eval_per_device_batch_size = 1000,
+                    .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir)},
+                    .resume = Resume::kIfPresent,
+                    .seed = absl::GetFlag(FLAGS_seed)}));
   if (backend->rank() == 0) {
     report.Finish(trainer, optimizer, result);
     if (!weights.empty()) {

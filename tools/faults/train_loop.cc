@@ -4,6 +4,7 @@
 // end.
 
 #include <ATen/Context.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/randn.h>
 #include <absl/flags/flag.h>
 #include <absl/flags/parse.h>
@@ -12,17 +13,24 @@
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backends/make_backend.h"
+#include "backends/processes/rendezvous.h"
+#include "backends/processes/run_ranks.h"
 #include "callbacks/hooks.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/data/batch_source.h"
@@ -46,6 +54,16 @@ ABSL_FLAG(int64_t, checkpoint_every, 1, "Updates between two saves.");
 ABSL_FLAG(double, timeout, 60, "Seconds to wait for another rank.");
 ABSL_FLAG(bool, stream, false,
           "Reads the samples as a stream of unknown length, on a thread.");
+ABSL_FLAG(int64_t, batch, 32, "Samples per update, over all ranks.");
+ABSL_FLAG(double, dropout, 0.2, "Of the network's hidden layer.");
+ABSL_FLAG(int64_t, threads, 0,
+          "Runs so many ranks as threads of this one process. 0: this process "
+          "is one rank. Ranks that are threads share a random generator: use "
+          "--dropout=0 to compare them with others.");
+ABSL_FLAG(std::string, sample_log, "",
+          "Folder in which each rank writes the numbers of the samples that it "
+          "trains on, a line per update.");
+ABSL_FLAG(int64_t, step_ms, 0, "Makes each update at least so long.");
 ABSL_FLAG(int64_t, throw_at, 0,
           "The last rank throws after this update. 0: no rank throws.");
 
@@ -60,7 +78,7 @@ void Say(const std::string& line) {
 
 torch::nn::Sequential MakeModel() {
   return torch::nn::Sequential(torch::nn::Linear(32, 64), torch::nn::ReLU(),
-                               torch::nn::Dropout(0.2),
+                               torch::nn::Dropout(absl::GetFlag(FLAGS_dropout)),
                                torch::nn::Linear(64, 1));
 }
 
@@ -93,15 +111,41 @@ std::unique_ptr<BatchSource> StreamOf(const at::Tensor& input,
                     .num_workers = 1});
 }
 
-int Run() {
+// "update: number number …" in a file of its own for each start of the rank.
+class SampleLog {
+ public:
+  SampleLog(const std::string& folder, int64_t rank)
+      : file_(absl::StrFormat("%s/rank%d-%d.txt", folder, rank, getpid())) {}
+
+  void Write(int64_t update, const Example& batch) {
+    file_ << update << ":";
+    for (int64_t row = 0; row < batch.input.size(0); ++row) {
+      file_ << " " << batch.input[row][0].item<int64_t>();
+    }
+    file_ << std::endl;
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+int RunRank(const std::optional<Rendezvous>& rendezvous) {
   const auto backend = MakeBackend(
       absl::GetFlag(FLAGS_backend),
       {.timeout = std::chrono::milliseconds(
-           static_cast<int64_t>(1000 * absl::GetFlag(FLAGS_timeout)))});
+           static_cast<int64_t>(1000 * absl::GetFlag(FLAGS_timeout))),
+       .rendezvous = rendezvous});
+  // Ranks that are threads share the generator.
+  static std::mutex drawing;
+  std::unique_lock lock(drawing);
   at::manual_seed(1);
   const at::Tensor input = at::randn({256, 32});
+  const std::string sample_log = absl::GetFlag(FLAGS_sample_log);
+  // The first column is the number of the row.
+  if (!sample_log.empty()) input.select(1, 0).copy_(at::arange(256));
   const DatasetPtr data = MakeTensorDataset(Example{input, input.sum(1, true)});
   torch::nn::Sequential model = MakeModel();
+  lock.unlock();
   AdamW optimizer(*model, {.lr = 0.01});
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, *backend,
                   {.default_callbacks = false});
@@ -109,8 +153,13 @@ int Run() {
   trainer.Add(On<CheckpointSaved>([&](const CheckpointSaved& e, Control&) {
     if (rank == 0) Say(absl::StrFormat("saved %d", e.clock.updates()));
   }));
+  std::optional<SampleLog> log;
+  if (!sample_log.empty()) log.emplace(sample_log, rank);
   const bool last = rank + 1 == backend->num_processes();
-  trainer.Add(On<StepEnd>([last](const StepEnd& e, Control&) {
+  trainer.Add(On<StepEnd>([&](const StepEnd& e, Control&) {
+    if (log) log->Write(e.clock.updates(), e.batch.As<Example>());
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(absl::GetFlag(FLAGS_step_ms)));
     if (last && e.clock.updates() == absl::GetFlag(FLAGS_throw_at)) {
       throw std::runtime_error("this rank has had enough");
     }
@@ -126,7 +175,8 @@ int Run() {
       {.data = data,
        .source = source,
        .length = Updates(updates),
-       .per_device_batch_size = 32 / backend->num_processes(),
+       .per_device_batch_size =
+           absl::GetFlag(FLAGS_batch) / backend->num_processes(),
        .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir),
                       .save = Every(Updates(static_cast<double>(
                           absl::GetFlag(FLAGS_checkpoint_every))))},
@@ -136,6 +186,13 @@ int Run() {
   for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);
   if (rank == 0) Say(absl::StrFormat("state_crc32c %08x", StateCrc32c(all)));
   return ExitCode(result.ending);
+}
+
+int Run() {
+  const int64_t threads = absl::GetFlag(FLAGS_threads);
+  if (threads == 0) return RunRank(std::nullopt);
+  RunRanks(threads, RunRank);
+  return EXIT_SUCCESS;
 }
 
 }  // namespace

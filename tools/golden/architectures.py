@@ -30,6 +30,10 @@ def words(batch, length, vocabulary=96, name="input_ids"):
     return {name: torch.randint(1, vocabulary, (batch, length))}
 
 
+def word_pairs(batch, first, second):
+    return {**words(batch, first), **words(batch, second, name="decoder_input_ids")}
+
+
 def mask(batch, length, name="attention_mask"):
     """The last word of every second row is padding."""
     value = torch.ones(batch, length, dtype=torch.long)
@@ -88,6 +92,17 @@ def vit_mae():
         return {**images(batch), "noise": torch.rand(batch, 16)}
 
     return from_transformers("ViT-MAE (autoencoder)", "ViTMAEForPreTraining", config, with_noise(4), with_noise(6))
+
+
+def regnet():
+    config = transformers.RegNetConfig(embedding_size=16, hidden_sizes=[16, 32, 48, 64], depths=[1, 1, 2, 1], groups_width=8, num_labels=10)
+    return from_transformers("RegNet", "RegNetForImageClassification", config, images(4), images(6))
+
+
+def segformer():
+    config = transformers.SegformerConfig(
+        hidden_sizes=[16, 24, 32, 48], depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 2, 4], decoder_hidden_size=32, num_labels=5)
+    return from_transformers("SegFormer", "SegformerForSemanticSegmentation", config, images(4), images(6))
 
 
 class MixerBlock(nn.Module):
@@ -176,13 +191,37 @@ def bert():
 def t5():
     config = transformers.T5Config(
         d_model=32, d_kv=8, d_ff=64, num_layers=2, num_decoder_layers=2, num_heads=4, vocab_size=96, use_cache=False, decoder_start_token_id=0)
-
-    def pair(batch, first, second):
-        return {**words(batch, first), **words(batch, second, name="decoder_input_ids")}
-
     return from_transformers(
-        "T5 (encoder and decoder)", "T5ForConditionalGeneration", config, pair(4, 12, 9), pair(3, 15, 7),
+        "T5 (encoder and decoder)", "T5ForConditionalGeneration", config, word_pairs(4, 12, 9), word_pairs(3, 15, 7),
         {"input_ids": [0, 1], "decoder_input_ids": [0, 1]})
+
+
+def bart():
+    config = transformers.BartConfig(
+        d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64,
+        decoder_ffn_dim=64, vocab_size=96, max_position_embeddings=32, use_cache=False)
+    return from_transformers(
+        "BART (encoder and decoder)", "BartForConditionalGeneration", config, word_pairs(4, 12, 9), word_pairs(3, 15, 7),
+        {"input_ids": [0, 1], "decoder_input_ids": [0, 1]})
+
+
+def albert():
+    config = transformers.AlbertConfig(
+        embedding_size=16, hidden_size=32, num_hidden_layers=3, num_attention_heads=4, intermediate_size=64, vocab_size=96,
+        max_position_embeddings=32)
+    return from_transformers(
+        "ALBERT (one block, three times)", "AlbertForMaskedLM", config, {**words(4, 12), **mask(4, 12)}, {**words(3, 15), **mask(3, 15)},
+        {"input_ids": [0, 1], "attention_mask": [0, 1]})
+
+
+def patch_mixer():
+    config = transformers.PatchTSMixerConfig(
+        context_length=32, patch_length=8, patch_stride=8, num_input_channels=3, d_model=16, num_layers=2, prediction_length=8)
+
+    def series(batch):
+        return {"past_values": torch.randn(batch, 32, 3)}
+
+    return from_transformers("PatchTSMixer (time series)", "PatchTSMixerForPrediction", config, series(4), series(6))
 
 
 def mamba():
@@ -267,6 +306,6 @@ def point_net():
 
 
 ALL = [
-    resnet, convnext, mobilenet, efficientnet, vit, swin, vit_mae, mixer, unet, gpt2, llama, bert, t5, mamba, mixtral, recurrent, graph_net,
-    point_net
+    resnet, convnext, mobilenet, efficientnet, regnet, vit, swin, segformer, vit_mae, mixer, unet, gpt2, llama, bert, albert, t5, bart, mamba,
+    mixtral, patch_mixer, recurrent, graph_net, point_net
 ]

@@ -12,8 +12,8 @@
 `write`: for each model NAME.safetensors, which export_model.py made, and NAME_golden.safetensors: inputs of another batch
 size than the exported one, outputs in both modes, gradients of sum(mean(output^2)), and the state after 20 updates of
 AdamW. `check`: what C++ trained and exported (NAME_state.safetensors) must load with load_state_dict(strict=True) into
-the original module, and compute there what it computed in C++ (NAME_outputs.safetensors). `compile`: NAME.pt2, the compiled steps
-of two of them, for any x86-64 processor with AVX2.
+the original module, and compute there what it computed in C++ (NAME_outputs.safetensors). `compile`: compiled steps of two of them, for any x86-64
+processor with AVX2: mlp.pt2 for batches of any size, mlp_of_7.pt2 for 7 records, and conv.pt2.
 """
 
 import pathlib
@@ -171,10 +171,10 @@ def write(folder):
 def compile_steps(folder):
     command = "python tools/golden/exported_models.py compile trainer/exported/testdata"
     torch.set_num_threads(1)
-    for name, module, _, inputs, _ in models():
-        if name in ("mlp", "conv"):
-            loss = {"mlp": "mse", "conv": "cross_entropy"}[name]
-            compile_step(module, inputs, None, loss, "%s/%s.pt2" % (folder, name), command, name == "mlp", "x86-64-v3")
+    steps = [("mlp", "mlp.pt2", "mse", True), ("mlp", "mlp_of_7.pt2", "mse", False), ("conv", "conv.pt2", "cross_entropy", False)]
+    made = {name: (module, inputs) for name, module, _, inputs, _ in models()}
+    for name, file, loss, any_batch in steps:
+        compile_step(*made[name], None, loss, "%s/%s" % (folder, file), command, any_batch, "x86-64-v3")
 
 
 def check(folder):

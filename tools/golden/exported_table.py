@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Exports every architecture of architectures.py, trains it in C++ and in Python, and prints a table of the differences.
 
-    python3 -m venv /tmp/export
-    /tmp/export/bin/pip install torch==2.13.0 safetensors==0.8.0 numpy transformers==5.23.0
-    tools/bazel build //tools/convert:exported_check
-    /tmp/export/bin/python tools/golden/exported_table.py [--only=gpt2,llama]
+    tools/golden/exported_table.sh [--only=gpt2,llama]     # makes the environment /tmp/export, builds the C++ side, and calls this
 
 For each: nodes and kinds of operators of the training graph; the largest relative difference of outputs (both modes), of every
 parameter's gradient, of buffers (batch statistics), and of the state after 20 updates of AdamW. Limits are 1e-5, 1e-5, 1e-6 and

@@ -37,7 +37,8 @@ class Faults:
 
     def __init__(self, launcher, probe):
         self.launcher, self.probe = launcher, probe
-        self.logs = tempfile.mkdtemp()
+        self.folder = tempfile.TemporaryDirectory()
+        self.logs = self.folder.name
 
     def start(self, nproc, *command):
         return subprocess.Popen(

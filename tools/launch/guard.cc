@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <system_error>
 
 #include "tools/launch/descendants.h"
@@ -25,16 +26,20 @@ constexpr std::chrono::seconds kKillWait{5};
 sigset_t SentOnSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&signals, signal);
+  for (const int signal : kPassedOnSignals) sigaddset(&signals, signal);
   return signals;
 }
 
 // Until `worker` has ended; its wait status.
-int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals) {
+int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals,
+                         std::optional<pid_t> companion) {
   for (;;) {
     int status = 0;
     if (waitpid(worker, &status, WNOHANG) == worker) return status;
+    if (companion && waitpid(*companion, &status, WNOHANG) == *companion) {
+      companion.reset();
+      if (status != 0) kill(worker, SIGKILL);
+    }
     const int signal = sigwaitinfo(&signals, nullptr);
     if (signal > 0 && signal != SIGCHLD) kill(worker, signal);
   }
@@ -42,7 +47,8 @@ int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals) {
 
 }  // namespace
 
-int RunGuarded(const std::function<int(int alive)>& work) {
+int RunGuarded(const std::function<int(int alive)>& work,
+               std::optional<pid_t> companion) {
   AdoptOrphans();
   int alive[2];
   if (pipe2(alive, O_CLOEXEC) != 0) Throw("launch: pipe");
@@ -64,7 +70,7 @@ int RunGuarded(const std::function<int(int alive)>& work) {
     _exit(code);
   }
   close(alive[0]);
-  const int status = WaitSendingSignalsOn(worker, signals);
+  const int status = WaitSendingSignalsOn(worker, signals, companion);
   KillDescendants(kKillWait);
   close(alive[1]);
   sigprocmask(SIG_SETMASK, &before, nullptr);

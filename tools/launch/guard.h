@@ -7,22 +7,34 @@
 //   });
 //
 // The child has its own session: Ctrl-C in the terminal and a kill of this
-// process's group do not reach it. SIGINT, SIGTERM and SIGHUP are passed on to
-// it. `alive` reports end of file when this process has ended, also by SIGKILL;
-// the function must then kill what it started and return. If the child is
-// killed, this process kills its descendants.
+// process's group do not reach it. The signals of kPassedOnSignals are passed
+// on to it. `alive` reports end of file when this process has ended, also by
+// SIGKILL; the function must then kill what it started and return. If the child
+// is killed, this process kills its descendants.
 //
 // For programs with one thread.
 #ifndef TRAINYARD_TOOLS_LAUNCH_GUARD_H_
 #define TRAINYARD_TOOLS_LAUNCH_GUARD_H_
 
+#include <signal.h>
+#include <sys/types.h>
+
 #include <functional>
+#include <optional>
 
 namespace trainyard {
 
+// The signals by which users and schedulers ask for the end, and SIGQUIT, which
+// asks for a record of the ranks' last calls.
+inline constexpr int kPassedOnSignals[] = {SIGINT,  SIGTERM, SIGHUP,
+                                           SIGUSR1, SIGUSR2, SIGQUIT};
+
 // Returns what `work` returned, or 128 + the signal that ended the child.
 // Throws std::system_error if the child cannot be started.
-int RunGuarded(const std::function<int(int alive)>& work);
+// `companion`: another child of this process, without which the work has no
+// use: if it ends first with another code than 0, the work is killed.
+int RunGuarded(const std::function<int(int alive)>& work,
+               std::optional<pid_t> companion = std::nullopt);
 
 }  // namespace trainyard
 

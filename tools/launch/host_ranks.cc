@@ -15,10 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "backends/processes/listening_socket.h"
 #include "tools/launch/announce.h"
 #include "tools/launch/descendants.h"
+#include "tools/launch/node_link.h"
 #include "tools/launch/rank_environment.h"
+#include "trainer/cancelled_exit_code.h"
 
 namespace trainyard {
 namespace {
@@ -30,52 +31,54 @@ constexpr std::chrono::seconds kKillWait{1};
 
 constexpr int kMostReads = 16;
 
+// A launcher tells the coordinator so often that it lives.
+constexpr std::chrono::milliseconds kBeat(500);
+
 }  // namespace
 
 HostRanks::HostRanks(const LaunchOptions& options, const std::string& program,
-                     int signal_fd, int alive_fd, int restarts)
+                     const RankPlan& plan, const HostEvents& events,
+                     const ListeningSocket* store)
     : options_(options),
       program_(program),
-      signal_fd_(signal_fd),
-      alive_fd_(alive_fd),
-      restarts_(restarts),
+      plan_(plan),
+      events_(events),
+      store_(store),
       start_(steady_clock::now()) {}
 
-void HostRanks::Start() {
-  std::optional<ListeningSocket> store;
-  if (options_.node_rank == 0) {
-    store.emplace(options_.master_addr, options_.master_port);
-  }
-  const int port = store ? store->port() : options_.master_port;
+void HostRanks::StartAll() {
   ranks_.resize(static_cast<size_t>(options_.nproc));
   for (int local = 0; local < options_.nproc; ++local) {
     Rank& rank = ranks_[static_cast<size_t>(local)];
-    rank.number = options_.first_rank() + local;
+    rank.number = plan_.first_rank + local;
     rank.output = std::make_unique<RankOutput>(
         rank.number,
         options_.log_dir + "/rank" + std::to_string(rank.number) + ".log");
-    if (restarts_ > 0) {
-      rank.output->AddToLog("launch: restart " + std::to_string(restarts_));
+    if (plan_.restarts > 0) {
+      rank.output->AddToLog("launch: restart " +
+                            std::to_string(plan_.restarts));
     }
-    const std::optional<int> store_fd =
-        rank.number == 0 && store ? std::optional(store->fd()) : std::nullopt;
+    const std::optional<int> store_fd = rank.number == 0 && store_ != nullptr
+                                            ? std::optional(store_->fd())
+                                            : std::nullopt;
     rank.process = std::make_unique<RankProcess>(RankProcessOptions{
         .program = program_,
         .arguments = options_.command,
-        .environment =
-            RankEnvironment(options_, local, port, store_fd, restarts_),
+        .environment = RankEnvironment(options_, plan_, local, store_fd),
         .inherited_fd = store_fd});
   }
-  // From here on only rank 0 has the socket: if it dies, nobody listens.
 }
 
-GroupEnd HostRanks::Run() {
+void HostRanks::Start() {
   try {
-    Start();
+    StartAll();
   } catch (...) {
     KillDescendants(kKillWait);
     throw;
   }
+}
+
+GroupEnd HostRanks::Run() {
   while (!AllEnded()) {
     WaitForEvents();
     CheckTimes();
@@ -101,6 +104,10 @@ bool HostRanks::AllEnded() const {
 
 int HostRanks::PollTimeout() const {
   std::optional<Time> next = kill_at_;
+  if (events_.link != nullptr) {
+    const Time beat = steady_clock::now() + kBeat;
+    next = next ? std::min(*next, beat) : beat;
+  }
   for (const Rank& rank : ranks_) {
     if (!rank.stopped_at || options_.stopped_timeout.count() == 0) continue;
     const Time due =
@@ -115,7 +122,11 @@ int HostRanks::PollTimeout() const {
 }
 
 void HostRanks::WaitForEvents() {
-  std::vector<pollfd> fds = {{signal_fd_, POLLIN, 0}, {alive_fd_, POLLIN, 0}};
+  const int link = events_.link == nullptr ? -1 : events_.link->fd();
+  // poll() leaves out descriptors below 0.
+  std::vector<pollfd> fds = {{events_.signal_fd, POLLIN, 0},
+                             {events_.alive_fd, POLLIN, 0},
+                             {link, POLLIN, 0}};
   for (const Rank& rank : ranks_) {
     if (rank.ended) continue;
     if (!rank.closed[RankOutput::kOutput]) {
@@ -134,13 +145,40 @@ void HostRanks::WaitForEvents() {
     if (!rank.ended) Drain(rank);
   }
   if (fds[0].revents != 0) ReadSignals();
+  ReadOrders();
+}
+
+void HostRanks::ReadOrders() {
+  while (events_.link != nullptr && events_.link->connected()) {
+    const std::optional<Order> order = events_.link->Next();
+    if (!order) return;
+    if (order->kind == Order::Kind::kCancel) {
+      Cancel(SIGTERM, order->text);
+      continue;
+    }
+    // Any other order ends this start of the ranks.
+    Announce(order->text + (AllEnded() ? "" : "; ending the ranks"));
+    if (end_.how == GroupEnd::How::kFinished) {
+      end_ = {GroupEnd::How::kStopped, order->code};
+      EndRanks(SIGTERM, options_.failure_grace);
+    }
+    // Without a coordinator others may already run in their place.
+    if (order->kind == Order::Kind::kLost) KillAll();
+    last_order_ = order;
+  }
 }
 
 void HostRanks::ReadSignals() {
   signalfd_siginfo info = {};
-  while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
+  while (read(events_.signal_fd, &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal != SIGCHLD) Cancel(signal, SignalName(signal));
+    if (signal == SIGQUIT) {
+      for (const Rank& rank : ranks_) {
+        if (!rank.ended) rank.process->Signal(SIGQUIT);
+      }
+    } else if (signal != SIGCHLD) {
+      Cancel(signal, SignalName(signal));
+    }
   }
   Reap();
 }
@@ -179,7 +217,7 @@ void HostRanks::OnEnded(Rank& rank, int status) {
   if (code == 0) return;
   if (end_.how == GroupEnd::How::kCancelled) {
     if (end_.exit_code == 0) end_.exit_code = code;
-  } else if (code == kCancelledCode) {
+  } else if (code == CancelledExitCode()) {
     Cancel(SIGTERM, "rank " + std::to_string(rank.number) + " was cancelled");
     if (end_.exit_code == 0) end_.exit_code = code;
   } else {
@@ -195,16 +233,26 @@ void HostRanks::Fail(Rank& rank, const std::string& what, int code) {
   failure_ = what + " after " + DescribeSeconds(ran.count());
   Announce("rank " + std::to_string(rank.number) + " " + failure_ +
            (ranks_.size() > 1 ? "; ending the others" : ""));
-  for (const Rank& other : ranks_) {
-    if (!other.ended) other.process->Signal(SIGTERM);
+  if (events_.link != nullptr) {
+    events_.link->Failed(
+        code, "rank " + std::to_string(rank.number) + " " + failure_);
   }
-  kill_at_ =
-      steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                options_.failure_grace);
+  EndRanks(SIGTERM, options_.failure_grace);
+}
+
+void HostRanks::EndRanks(int signal, LaunchOptions::Seconds grace) {
+  for (const Rank& rank : ranks_) {
+    if (!rank.ended) rank.process->Signal(signal);
+  }
+  kill_at_ = steady_clock::now() +
+             std::chrono::duration_cast<steady_clock::duration>(grace);
 }
 
 void HostRanks::Cancel(int signal, const std::string& why) {
   if (end_.how == GroupEnd::How::kCancelled) {
+    // A scheduler sends several signals before SIGKILL; a user who is in a
+    // hurry the same one again.
+    if (signal != cancelled_by_) return;
     Announce(why + " again: killing the ranks");
     KillAll();
     return;
@@ -212,13 +260,11 @@ void HostRanks::Cancel(int signal, const std::string& why) {
   // A group that fails already has its own, shorter time.
   if (end_.how != GroupEnd::How::kFinished) return;
   end_ = {GroupEnd::How::kCancelled, 0};
+  cancelled_by_ = signal;
   Announce(why + ": the ranks have " + DescribeSeconds(options_.grace.count()) +
            " to end");
-  for (const Rank& rank : ranks_) {
-    if (!rank.ended) rank.process->Signal(signal);
-  }
-  kill_at_ = steady_clock::now() +
-             std::chrono::duration_cast<steady_clock::duration>(options_.grace);
+  if (events_.link != nullptr) events_.link->Cancel(why);
+  EndRanks(signal, options_.grace);
 }
 
 void HostRanks::KillAll() {

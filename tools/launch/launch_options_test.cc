@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,7 +21,7 @@ TEST(LaunchOptionsTest, HeaderExample) {
   const LaunchOptions options =
       ParseLaunchOptions({"--nproc=2", "--", "fashion_mnist", "--backend=ddp"});
   EXPECT_EQ(options.nproc, 2);
-  EXPECT_EQ(options.world_size(), 2);
+  EXPECT_EQ(options.max_nodes, 1);
   EXPECT_THAT(options.command, ElementsAre("fashion_mnist", "--backend=ddp"));
 }
 
@@ -34,11 +36,75 @@ TEST(LaunchOptionsTest, NumbersRanksHostByHost) {
   const LaunchOptions options = ParseLaunchOptions(
       {"--nproc=4", "--nnodes=3", "--node_rank=2", "--master_addr=10.0.0.1",
        "--master_port=29500", "--max_restarts=5", "--grace=0.5", "p"});
-  EXPECT_EQ(options.world_size(), 12);
-  EXPECT_EQ(options.first_rank(), 8);
+  EXPECT_EQ(options.min_nodes, 3);
+  EXPECT_EQ(options.max_nodes, 3);
+  EXPECT_EQ(options.node_rank, 2);
   EXPECT_EQ(options.master_port, 29500);
   EXPECT_EQ(options.max_restarts, 5);
   EXPECT_EQ(options.grace.count(), 0.5);
+}
+
+LaunchOptions Under(const std::map<std::string, std::string>& variables,
+                    const std::vector<std::string>& arguments) {
+  return ParseLaunchOptions(
+      arguments, [&](const char* name) -> std::optional<std::string> {
+        const auto found = variables.find(name);
+        if (found == variables.end()) return std::nullopt;
+        return found->second;
+      });
+}
+
+TEST(LaunchOptionsTest, ElasticHosts) {
+  const LaunchOptions options =
+      Under({}, {"--nnodes=2:4", "--master_addr=a", "--master_port=1", "p"});
+  EXPECT_EQ(options.min_nodes, 2);
+  EXPECT_EQ(options.max_nodes, 4);
+  EXPECT_FALSE(options.node_rank);
+}
+
+TEST(LaunchOptionsTest, HostsOfKubeflow) {
+  const std::map<std::string, std::string> trainer = {
+      {"PET_NNODES", "2"},
+      {"PET_NPROC_PER_NODE", "3"},
+      {"PET_NODE_RANK", "1"},
+      {"PET_MASTER_ADDR", "run-node-0-0.run"},
+      {"PET_MASTER_PORT", "29500"}};
+  const LaunchOptions options = Under(trainer, {"p"});
+  EXPECT_EQ(options.max_nodes, 2);
+  EXPECT_EQ(options.node_rank, 1);
+  EXPECT_EQ(options.nproc, 3);
+  EXPECT_EQ(options.master_addr, "run-node-0-0.run");
+  EXPECT_EQ(options.master_port, 29500);
+  EXPECT_EQ(Under(trainer, {"--nproc=1", "p"}).nproc, 1);
+}
+
+TEST(LaunchOptionsTest, HostsOfSlurm) {
+  std::map<std::string, std::string> srun = {
+      {"SLURM_STEP_NUM_NODES", "2"}, {"SLURM_NODEID", "1"},
+      {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_NODELIST", "n[3-4]"},
+      {"SLURM_JOB_ID", "99"},        {"SLURM_STEP_ID", "0"}};
+  const LaunchOptions options =
+      Under(srun, {"--nnodes=auto", "--nproc=4", "p"});
+  EXPECT_EQ(options.max_nodes, 2);
+  EXPECT_EQ(options.node_rank, 1);
+  EXPECT_EQ(options.master_addr, "n3");
+  EXPECT_GE(options.master_port, 20000);
+  // Only if asked to: a launcher in a job of several nodes may be for one.
+  EXPECT_EQ(Under(srun, {"p"}).max_nodes, 1);
+  srun["SLURM_STEP_NUM_TASKS"] = "4";
+  EXPECT_THROW(Under(srun, {"--nnodes=auto", "p"}), std::invalid_argument);
+  EXPECT_THROW(Under({}, {"--nnodes=auto", "p"}), std::invalid_argument);
+}
+
+TEST(LaunchOptionsTest, HostsOfAnIndexedJob) {
+  const LaunchOptions options = Under({{"JOB_COMPLETION_INDEX", "2"},
+                                       {"WORLD_SIZE", "4"},
+                                       {"MASTER_ADDR", "train-0.train"},
+                                       {"MASTER_PORT", "29500"}},
+                                      {"--nnodes=auto", "p"});
+  EXPECT_EQ(options.max_nodes, 4);
+  EXPECT_EQ(options.node_rank, 2);
+  EXPECT_EQ(options.master_addr, "train-0.train");
 }
 
 std::string FileOf(const std::string& text) {
@@ -60,7 +126,8 @@ TEST(LaunchOptionsTest, AWrittenConfigGivesTheSameOptions) {
       "--nproc=3",           "--nnodes=2",        "--master_addr=10.0.0.1",
       "--master_port=29500", "--max_restarts=5",  "--backoff=0.25",
       "--grace=7.5",         "--failure_grace=4", "--stopped_timeout=0",
-      "--log_dir=/tmp/l"};
+      "--log_dir=/tmp/l",    "--join_wait=3",     "--join_timeout=40",
+      "--silence=9",         "--interface=ib0"};
   const auto with = [&](std::vector<std::string> more) {
     more.push_back("--node_rank=1");
     return more;

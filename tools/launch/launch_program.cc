@@ -1,5 +1,6 @@
 #include "tools/launch/launch_program.h"
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <exception>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "tools/launch/guard.h"
 #include "tools/launch/launch_options.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/node_launcher.h"
 #include "tools/launch/program_path.h"
 
 namespace trainyard {
@@ -58,10 +61,13 @@ int Run(const std::vector<std::string>& arguments) {
     return EXIT_SUCCESS;
   }
   const std::string program = FindProgram(options.command.front(), folders);
-  return RunGuarded([&](int alive) {
-    return AnnouncingErrors(
-        [&] { return RunLauncher(options, program, alive); });
-  });
+  const std::optional<pid_t> coordinator = StartCoordinator(options);
+  return RunGuarded(
+      [&](int alive) {
+        return AnnouncingErrors(
+            [&] { return RunLauncher(options, program, alive); });
+      },
+      coordinator);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 """
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,8 +15,10 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "testing"))
-from processes import alive  # noqa: E402
+from processes import alive, children  # noqa: E402
 
+# Removed at the end, with all logs.
+WORK = tempfile.mkdtemp(prefix="launch-test-")
 LAUNCHER, PROBE = (os.path.abspath(path) for path in sys.argv[1:3])
 
 
@@ -23,7 +26,7 @@ class Launch:
     """One started launcher, whose output is read line by line."""
 
     def __init__(self, flags, *command, env=None):
-        self.logs = tempfile.mkdtemp()
+        self.logs = tempfile.mkdtemp(dir=WORK)
         self.process = subprocess.Popen(
             [LAUNCHER, f"--log_dir={self.logs}", *flags, "--", PROBE, *command],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
@@ -44,6 +47,18 @@ class Launch:
         with self.process.stdout:
             self.lines += self.process.stdout.read().splitlines()
         return self.process.wait(), self.lines
+
+    def joined(self):
+        """Whether it is connected to the coordinator: the inner launcher has a TCP socket."""
+        for pid in children(self.process.pid):
+            try:
+                links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+            except OSError:
+                continue
+            # The connection, and the socket for the store.
+            if sum(link.startswith("socket:") for link in links) >= 2:
+                return True
+        return False
 
     def log(self, rank):
         with open(f"{self.logs}/rank{rank}.log") as file:
@@ -68,19 +83,10 @@ class EnvironmentTest(unittest.TestCase):
         port = re.search(r"MASTER_PORT=(\d+)", first)[1]
         threads = max(1, os.cpu_count() // 2)
         common = (f"WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT={port} "
-                  f"TRAINYARD_RESTART_COUNT=0 OMP_NUM_THREADS={threads}")
+                  f"TRAINYARD_RESTART_COUNT=0 TRAINYARD_GENERATION=0 OMP_NUM_THREADS={threads}")
         words = "<a b> <> <$HOME> <*>"
         self.assertEqual(first, f"[0] RANK=0 LOCAL_RANK=0 {common} STORE=127.0.0.1:{port} {words}")
         self.assertEqual(second, f"[1] RANK=1 LOCAL_RANK=1 {common} STORE=none {words}")
-
-    def test_a_second_host_joins_the_first(self):
-        hosts = ["--nproc=2", "--nnodes=2", "--master_addr=127.0.0.1", "--master_port=29555"]
-        code, lines = run(hosts + ["--node_rank=1"], "env")
-        self.assertEqual(code, 0, lines)
-        for line, (rank, local) in zip(ranks_lines(lines), [(2, 0), (3, 1)]):
-            self.assertIn(f"[{rank}] RANK={rank} LOCAL_RANK={local} WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 "
-                          "MASTER_ADDR=127.0.0.1 MASTER_PORT=29555", line)
-            self.assertIn("STORE=none", line)
 
     def test_a_taken_port_is_named_and_nothing_starts(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -109,6 +115,16 @@ class OutputTest(unittest.TestCase):
         launch.process.stdout.close()
         self.assertEqual(launch.process.wait(), 0)
         self.assertEqual(len(launch.log(1).splitlines()), 50000)
+
+
+class LogFolderTest(unittest.TestCase):
+
+    def test_a_folder_of_its_own_stays_only_after_a_failure(self):
+        for command, left in ((["env"], 0), (["exit", "0", "7"], 1)):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([LAUNCHER, "--", PROBE, *command], env=os.environ | {"TMPDIR": folder},
+                               capture_output=True)
+                self.assertEqual(len(os.listdir(folder)), left)
 
 
 class FailureTest(unittest.TestCase):
@@ -222,6 +238,109 @@ class SignalTest(unittest.TestCase):
         self.assertEqual(launch.end()[0], 128 + signal.SIGKILL)
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+class Nodes:
+    """A launcher for each of several hosts, all of them on this one."""
+
+    def __init__(self, count, flags, *command, nnodes=None, first=0, join_timeout=60):
+        self.flags = [f"--nnodes={nnodes or count}", "--master_addr=127.0.0.1", f"--master_port={free_port()}",
+                      "--backoff=0.01", f"--join_timeout={join_timeout}", *flags]
+        self.command = command
+        self.launches = {}
+        for node in range(first, count):
+            self.start(node)
+
+    def start(self, node):
+        self.launches[node] = Launch([*self.flags, f"--node_rank={node}"], *self.command)
+
+    def __getitem__(self, node):
+        return self.launches[node]
+
+    def end(self):
+        """Exit codes and lines, by node."""
+        ends = {node: launch.end() for node, launch in self.launches.items()}
+        return {node: code for node, (code, _) in ends.items()}, {node: lines for node, (_, lines) in ends.items()}
+
+
+class NodesTest(unittest.TestCase):
+
+    def test_hosts_start_together_with_ranks_in_their_order(self):
+        codes, lines = Nodes(2, ["--nproc=2"], "env").end()
+        self.assertEqual(codes, {0: 0, 1: 0}, lines)
+        port = re.search(r"MASTER_PORT=(\d+)", ranks_lines(lines[0])[0])[1]
+        for node in range(2):
+            for local, line in enumerate(ranks_lines(lines[node])):
+                rank = 2 * node + local
+                self.assertIn(f"[{rank}] RANK={rank} LOCAL_RANK={local} WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 "
+                              f"MASTER_ADDR=127.0.0.1 MASTER_PORT={port} TRAINYARD_RESTART_COUNT=0 "
+                              "TRAINYARD_GENERATION=1", line)
+                self.assertIn(f"STORE=127.0.0.1:{port}" if rank == 0 else "STORE=none", line)
+
+    def test_a_failure_on_one_host_restarts_all_of_them(self):
+        nodes = Nodes(3, ["--max_restarts=2"], "flaky_rank", "1", "5")
+        codes, lines = nodes.end()
+        self.assertEqual(codes, {0: 0, 1: 0, 2: 0}, lines)
+        for node in range(3):
+            self.assertRegex("\n".join(lines[node]), "start 2: ranks .* of 3")
+        self.assertRegex("\n".join(lines[2]), r"node 1 \(.*\): rank 1 ended with exit code 5")
+
+    def test_after_the_last_restart_all_end_with_the_first_code(self):
+        codes, lines = Nodes(2, ["--max_restarts=1"], "exit", "1", "7").end()
+        self.assertEqual(codes, {0: 7, 1: 7}, lines)
+
+    def test_a_killed_launcher_is_waited_for(self):
+        for victim in range(2):
+            nodes = Nodes(2, ["--max_restarts=3"], "wait_once")
+            pids = [int(nodes[node].wait_for(r"waits (\d+)")[0][1]) for node in range(2)]
+            nodes[victim].process.kill()
+            nodes[victim].end()
+            nodes.start(victim)
+            codes, lines = nodes.end()
+            self.assertEqual(codes, {0: 0, 1: 0}, lines)
+            self.assertEqual([pid for pid in pids if alive(pid)], [])
+            # The generation grows, also if the coordinator is a new one.
+            self.assertRegex("\n".join(lines[1 - victim]), "TRAINYARD_GENERATION=2")
+
+    def test_a_signal_to_one_launcher_cancels_all_hosts(self):
+        nodes = Nodes(2, ["--max_restarts=3"], "save", "3")
+        for node in range(2):
+            nodes[node].wait_for("waits")
+        nodes[1].process.send_signal(signal.SIGTERM)
+        codes, lines = nodes.end()
+        self.assertEqual(codes, {0: 3, 1: 3}, lines)
+        for node in range(2):
+            self.assertIn(f"[{node}] saved at signal 15", lines[node])
+
+    def test_fewer_hosts_start_after_the_wait_and_a_late_one_joins_at_the_next_restart(self):
+        nodes = Nodes(2, ["--max_restarts=3", "--join_wait=0.5"], "wait_once", nnodes="2:3")
+        for node in range(2):
+            nodes[node].wait_for("TRAINYARD_GENERATION=1.* WORLD_SIZE=2|WORLD_SIZE=2 .*TRAINYARD_GENERATION=1")
+        pid = int(nodes[1].wait_for(r"waits (\d+)")[0][1])
+        nodes.start(2)
+        nodes[2].wait_for("logs in")
+        while not nodes[2].joined():
+            time.sleep(0.01)
+        os.kill(pid, signal.SIGKILL)
+        codes, lines = nodes.end()
+        self.assertEqual(codes, {0: 0, 1: 0, 2: 0}, lines)
+        for node in range(3):
+            self.assertRegex("\n".join(lines[node]), "WORLD_SIZE=3 .*TRAINYARD_GENERATION=2")
+
+    def test_too_few_hosts_are_an_error(self):
+        codes, lines = Nodes(1, [], "env", nnodes=2, join_timeout=0.5).end()
+        self.assertEqual(codes, {0: 1})
+        self.assertIn("launch: only 1 of 2 nodes joined", lines[0])
+
+    def test_no_coordinator_is_an_error(self):
+        codes, lines = Nodes(2, [], "env", first=1, join_timeout=0.5).end()
+        self.assertEqual(codes, {1: 1})
+        self.assertRegex(lines[1][-1], "nobody listens at 127.0.0.1:.* where the launcher of node 0 has the coordinator")
+
+
 class MistakeTest(unittest.TestCase):
 
     def test_one_line_and_code_1(self):
@@ -232,7 +351,7 @@ class MistakeTest(unittest.TestCase):
             (["--master_addr=192.0.2.1", PROBE], "192.0.2.1 is not an address of this host"),
             (["--log_dir=/proc/no", PROBE], "/proc/no"),
         ]:
-            done = subprocess.run([LAUNCHER, *arguments], capture_output=True, text=True)
+            done = subprocess.run([LAUNCHER, *arguments], capture_output=True, text=True, env=os.environ | {"TMPDIR": WORK})
             self.assertEqual(done.returncode, 1)
             self.assertIn(message, done.stderr.splitlines()[-1])
 
@@ -264,4 +383,7 @@ class MistakeTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    try:
+        unittest.main(argv=sys.argv[:1])
+    finally:
+        shutil.rmtree(WORK, ignore_errors=True)

@@ -17,7 +17,7 @@ namespace trainyard {
 
 // Returns the exit code: 0, that of the first failure, or that of a cancelled
 // rank.
-// REQUIRES: SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked, as in RunGuarded.
+// REQUIRES: SIGCHLD and kPassedOnSignals are blocked, as in RunGuarded.
 int RunLauncher(LaunchOptions options, const std::string& program, int alive);
 
 // The pause before restart number `restart`, from 1.

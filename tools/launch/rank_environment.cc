@@ -9,20 +9,23 @@
 
 namespace trainyard {
 
-std::map<std::string, std::string> RankEnvironment(const LaunchOptions& options,
-                                                   int local_rank,
-                                                   int master_port,
-                                                   std::optional<int> store_fd,
-                                                   int restarts) {
+std::map<std::string, std::string> RankEnvironment(
+    const LaunchOptions& options, const RankPlan& plan, int local_rank,
+    std::optional<int> store_fd) {
   std::map<std::string, std::string> all = {
-      {"RANK", std::to_string(options.first_rank() + local_rank)},
+      {"RANK", std::to_string(plan.first_rank + local_rank)},
       {"LOCAL_RANK", std::to_string(local_rank)},
-      {"WORLD_SIZE", std::to_string(options.world_size())},
+      {"WORLD_SIZE", std::to_string(plan.world_size)},
       {"LOCAL_WORLD_SIZE", std::to_string(options.nproc)},
-      {"MASTER_ADDR", options.master_addr},
-      {"MASTER_PORT", std::to_string(master_port)},
-      {"TRAINYARD_RESTART_COUNT", std::to_string(restarts)},
+      {"MASTER_ADDR", plan.address},
+      {"MASTER_PORT", std::to_string(plan.port)},
+      {"TRAINYARD_RESTART_COUNT", std::to_string(plan.restarts)},
+      {"TRAINYARD_GENERATION", std::to_string(plan.generation)},
+      {"TRAINYARD_RECORD_DIR", options.log_dir},
   };
+  if (!options.interface.empty()) {
+    all["TRAINYARD_INTERFACE"] = options.interface;
+  }
   if (store_fd) all["TRAINYARD_STORE_FD"] = std::to_string(*store_fd);
   // libtorch starts a thread per core in each rank otherwise, and the ranks
   // keep each other from running.

@@ -75,7 +75,8 @@ struct ChildPlan {
 void ResetSignals() {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
+  for (const int signal :
+       {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGPIPE, SIGCHLD}) {
     sigaction(signal, &standard, nullptr);
   }
   sigset_t none;

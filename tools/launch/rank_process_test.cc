@@ -58,13 +58,32 @@ TEST(RankProcessTest, AMissingProgramIsAnError) {
 }
 
 TEST(RankEnvironmentTest, HeaderExample) {
-  const LaunchOptions options = {.nproc = 2};
-  EXPECT_EQ(RankEnvironment(options, 1, 29500, std::nullopt, 0).at("RANK"),
+  EXPECT_EQ(RankEnvironment({.nproc = 2}, {.world_size = 2}, 1, std::nullopt)
+                .at("RANK"),
             "1");
-  EXPECT_FALSE(RankEnvironment(options, 1, 29500, std::nullopt, 0)
-                   .contains("TRAINYARD_STORE_FD"));
-  EXPECT_EQ(RankEnvironment(options, 0, 29500, 7, 0).at("TRAINYARD_STORE_FD"),
-            "7");
+  EXPECT_FALSE(
+      RankEnvironment({}, {}, 0, std::nullopt).contains("TRAINYARD_STORE_FD"));
+  EXPECT_EQ(RankEnvironment({}, {}, 0, 7).at("TRAINYARD_STORE_FD"), "7");
+}
+
+TEST(RankEnvironmentTest, RanksOfALaterHost) {
+  const auto all = RankEnvironment({.nproc = 2, .interface = "ib0"},
+                                   {.first_rank = 3,
+                                    .world_size = 5,
+                                    .address = "n1",
+                                    .port = 4711,
+                                    .restarts = 2,
+                                    .generation = 7},
+                                   1, std::nullopt);
+  EXPECT_EQ(all.at("RANK"), "4");
+  EXPECT_EQ(all.at("WORLD_SIZE"), "5");
+  EXPECT_EQ(all.at("LOCAL_RANK"), "1");
+  EXPECT_EQ(all.at("LOCAL_WORLD_SIZE"), "2");
+  EXPECT_EQ(all.at("MASTER_ADDR"), "n1");
+  EXPECT_EQ(all.at("MASTER_PORT"), "4711");
+  EXPECT_EQ(all.at("TRAINYARD_RESTART_COUNT"), "2");
+  EXPECT_EQ(all.at("TRAINYARD_GENERATION"), "7");
+  EXPECT_EQ(all.at("TRAINYARD_INTERFACE"), "ib0");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 """Lint as tests."""
 
+load("@rules_shell//shell:sh_test.bzl", "sh_test")
+
 def lint_test(name, tools = {}):
     """Runs the check of lint.py that `name` begins with, over the whole source tree.
 
@@ -9,7 +11,7 @@ def lint_test(name, tools = {}):
     """
     if not name.endswith("_test"):
         fail("lint_test: the name must end in _test: " + name)
-    native.sh_test(
+    sh_test(
         name = name,
         size = "small",
         srcs = ["lint.py"],

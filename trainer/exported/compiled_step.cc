@@ -2,56 +2,54 @@
 
 #include <ATen/autocast_mode.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty.h>
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
 #include <c10/util/Exception.h>
-#include <torch/csrc/autograd/edge.h>
-#include <torch/csrc/autograd/function.h>
-#include <torch/csrc/autograd/variable.h>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/version.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "trainer/error_message.h"
 #include "trainer/exported/operands.h"
 #include "trainer/exported/step_text.h"
+#include "trainer/model/ready_gradients.h"
 
 namespace trainyard {
 namespace {
 
-using torch::autograd::Edge;
-using torch::autograd::edge_list;
-using torch::autograd::variable_list;
-
-// The gradient function of the loss: hands out what the library has computed.
-class CompiledGradients final : public torch::autograd::Node {
+// Holds the memory of one result over the runs.
+class ResultMemory {
  public:
-  CompiledGradients(variable_list gradients, edge_list edges)
-      : Node(std::move(edges)), gradients_(std::move(gradients)) {}
-
-  variable_list apply(variable_list&& of_loss) override {
-    TORCH_CHECK(!gradients_.empty(),
-                "CompiledStep: backward() was called twice for one loss; the "
-                "gradients are handed out once");
-    const at::Tensor& factor = of_loss[0];
-    variable_list gradients = std::move(gradients_);
-    gradients_.clear();
-    if (factor.is_cpu() && factor.item<double>() == 1) return gradients;
-    for (at::Tensor& gradient : gradients) {
-      if (gradient.defined()) gradient.mul_(factor);
+  // `result`, if nobody else holds it. The library of a small graph returns
+  // tensors that its next run overwrites: of these, a copy.
+  at::Tensor Own(at::Tensor result) {
+    if (IsHeldOnce(result)) return result;
+    const bool fits = copy_.defined() && IsHeldOnce(copy_) &&
+                      copy_.sizes() == result.sizes() &&
+                      copy_.scalar_type() == result.scalar_type();
+    if (!fits) copy_ = at::empty(result.sizes(), result.options());
+    if (result.is_contiguous()) {
+      std::memcpy(copy_.mutable_data_ptr(), result.const_data_ptr(),
+                  result.nbytes());
+    } else {
+      copy_.copy_(result);
     }
-    return gradients;
+    return copy_;
   }
-  void release_variables() override { gradients_.clear(); }
 
  private:
-  variable_list gradients_;
+  static bool IsHeldOnce(const at::Tensor& tensor) {
+    return tensor.use_count() == 1 && tensor.storage().use_count() == 1;
+  }
+  at::Tensor copy_;
 };
 
 // An input that the caller passes.
@@ -70,14 +68,13 @@ struct CompiledStep::Parts {
   std::vector<Passed> passed;
   std::vector<at::Tensor> trained;  // as text.gradients
   std::vector<at::Tensor> updated;  // as text.buffers
-  // For each of `trained`: whether it required a gradient when `edges` were
-  // made, and its edge. Unset before the first run.
-  std::vector<bool> requires_grad = {};
-  edge_list edges = {};
+  // Unset before the first run.
+  std::optional<ReadyGradients> ready = std::nullopt;
+  // Of the outputs and the gradients.
+  std::vector<ResultMemory> memory = {};
   std::unique_ptr<torch::inductor::AOTIModelPackageLoader> library = nullptr;
 
   void CheckTensors() const;
-  void MakeEdges();
 };
 
 // Everything that may not change without the library knowing. Called at the
@@ -92,18 +89,6 @@ void CompiledStep::Parts::CheckTensors() const {
                       "\" requires a gradient, and the library does not "
                       "compute one. Adapters and parameters that were frozen "
                       "in Python need the interpreted model");
-  }
-}
-
-void CompiledStep::Parts::MakeEdges() {
-  CheckTensors();
-  requires_grad.clear();
-  edges.clear();
-  for (const at::Tensor& tensor : trained) {
-    requires_grad.push_back(tensor.requires_grad());
-    edges.push_back(tensor.requires_grad()
-                        ? torch::autograd::impl::gradient_edge(tensor)
-                        : Edge());
   }
 }
 
@@ -152,11 +137,10 @@ CompiledStep::Output CompiledStep::Run(const std::vector<at::Tensor>& inputs) {
                     "CompiledStep: a library computes in the types that it was "
                     "compiled for, not in low precision; use the backend sp or "
                     "ddp, or the interpreted model");
-  bool same = parts.requires_grad.size() == parts.trained.size();
-  for (size_t i = 0; same && i < parts.trained.size(); ++i) {
-    same = parts.trained[i].requires_grad() == parts.requires_grad[i];
+  if (!parts.ready || !parts.ready->IsUpToDate()) {
+    parts.CheckTensors();
+    parts.ready.emplace(parts.trained);
   }
-  if (!same) parts.MakeEdges();
   std::vector<at::Tensor> all;
   all.reserve(parts.taken.size() + inputs.size());
   for (const at::Tensor& tensor : parts.taken) {
@@ -166,28 +150,28 @@ CompiledStep::Output CompiledStep::Run(const std::vector<at::Tensor>& inputs) {
   }
   for (const at::Tensor& input : inputs) all.push_back(input.contiguous());
 
-  std::vector<at::Tensor> results;
-  {
-    const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    results = parts.library->boxed_run(std::move(all));
-    const size_t first = 1 + parts.text.outputs.size() + parts.trained.size();
-    for (size_t i = 0; i < parts.updated.size(); ++i) {
-      parts.updated[i].copy_(results[first + i]);
-    }
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  std::vector<at::Tensor> results =
+      parts.library->get_runner()->boxed_run(std::move(all));
+  const size_t num_outputs = parts.text.outputs.size();
+  const size_t num_gradients = parts.trained.size();
+  TORCH_CHECK(
+      results.size() == 1 + num_outputs + num_gradients + parts.updated.size(),
+      "CompiledStep: the library returned ", results.size(),
+      " tensors, not as many as it says");
+  // New each time: it gets a gradient function.
+  Output output{.loss = ResultMemory().Own(std::move(results[0]))};
+  std::vector<at::Tensor> gradients;
+  gradients.reserve(num_gradients);
+  parts.memory.resize(num_outputs + num_gradients);
+  for (size_t i = 0; i < parts.memory.size(); ++i) {
+    (i < num_outputs ? output.outputs : gradients)
+        .push_back(parts.memory[i].Own(std::move(results[1 + i])));
   }
-  const auto outputs = results.begin() + 1;
-  const auto gradients =
-      outputs + static_cast<std::ptrdiff_t>(parts.text.outputs.size());
-  const auto end =
-      gradients + static_cast<std::ptrdiff_t>(parts.trained.size());
-  Output output{.loss = std::move(results[0]),
-                .outputs = {std::make_move_iterator(outputs),
-                            std::make_move_iterator(gradients)}};
-  torch::autograd::create_gradient_edge(
-      output.loss, c10::make_intrusive<CompiledGradients>(
-                       variable_list(std::make_move_iterator(gradients),
-                                     std::make_move_iterator(end)),
-                       parts.edges));
+  for (size_t i = 0; i < parts.updated.size(); ++i) {
+    parts.updated[i].copy_(results[1 + parts.memory.size() + i]);
+  }
+  parts.ready->Attach(output.loss, std::move(gradients));
   return output;
 }
 
@@ -266,7 +250,7 @@ absl::StatusOr<std::shared_ptr<CompiledStep>> LoadCompiledStep(
   parts->model = std::move(model);
   try {
     parts->library = std::make_unique<AOTIModelPackageLoader>(
-        path, "model", /*run_single_threaded=*/false);
+        path, "model", /*run_single_threaded=*/true);
   } catch (const std::exception& e) {
     return in_file(absl::FailedPreconditionError(absl::StrCat(
         "the library cannot be loaded; compile it again: ", text.command, "; ",

@@ -16,13 +16,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "finetuning/lora/lora.h"
 #include "tools/testing/error_of.h"
 #include "trainer/exported/exported_model.h"
+#include "trainer/exported/testing/test_runs.h"
 #include "trainer/losses.h"
-#include "trainer/or_throw.h"
 
 namespace trainyard {
 namespace {
@@ -33,22 +34,17 @@ using ::testing::HasSubstr;
 
 constexpr char kFolder[] = "trainer/exported/testdata/";
 
-std::shared_ptr<ExportedModel> Loaded(const std::string& model) {
-  return OrThrow(LoadExported(kFolder + model + ".safetensors"));
-}
-
 class CompiledStepTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!LoadCompiledStep(std::string(kFolder) + "mlp.pt2", Loaded("mlp"))
-             .ok()) {
+    if (Step("mlp", LoadTestModel("mlp")) == nullptr) {
       GTEST_SKIP() << "the packages are for x86-64 processors with AVX2";
     }
   }
 
   static std::shared_ptr<CompiledStep> Step(
       const std::string& name, const std::shared_ptr<ExportedModel>& model) {
-    return OrThrow(LoadCompiledStep(kFolder + name + ".pt2", model));
+    return LoadTestStep(name, model);
   }
 
   static void ExpectSameGradients(const ExportedModel& a,
@@ -69,7 +65,7 @@ class CompiledStepTest : public ::testing::Test {
 };
 
 TEST_F(CompiledStepTest, GradientsAreThoseOfTheInterpretedGraph) {
-  const auto model = Loaded("mlp"), twin = Loaded("mlp");
+  const auto model = LoadTestModel("mlp"), twin = LoadTestModel("mlp");
   const auto step = Step("mlp", model);
   EXPECT_THAT(step->InputNames(), ElementsAre("x", "target"));
   for (const int64_t batch : {7, 2, 33}) {
@@ -87,8 +83,49 @@ TEST_F(CompiledStepTest, GradientsAreThoseOfTheInterpretedGraph) {
   ExpectSameGradients(*model, *twin);
 }
 
+// A library without calls of operators returns memory that its next run
+// overwrites; what the caller holds must stay.
+TEST_F(CompiledStepTest, ResultsOutliveTheNextRun) {
+  const auto model = LoadTestModel("mlp"), twin = LoadTestModel("mlp");
+  const auto step = Step("mlp_of_7", model);
+  CompiledStep::Output first;
+  at::Tensor expected, expected_loss;
+  for (int i = 0; i < 3; ++i) {
+    const at::Tensor x = at::randn({7, 12}), target = at::randn({7, 5});
+    CompiledStep::Output output = step->Run({x, target});
+    const at::Tensor outputs = twin->forward(x);
+    const at::Tensor loss = MeanSquaredError()(outputs, target);
+    EXPECT_TRUE(at::allclose(output.loss, loss, 1e-5, 1e-6));
+    output.loss.backward();
+    loss.backward();
+    if (i == 0) {
+      first = std::move(output);
+      expected = outputs;
+      expected_loss = loss;
+    }
+  }
+  ExpectSameGradients(*model, *twin);
+  EXPECT_TRUE(at::allclose(first.outputs.at(0), expected, 1e-5, 1e-5));
+  EXPECT_TRUE(at::allclose(first.loss, expected_loss, 1e-5, 1e-6));
+}
+
+TEST_F(CompiledStepTest, ALossMayBeDroppedOrWaitForBackward) {
+  const auto model = LoadTestModel("mlp"), twin = LoadTestModel("mlp");
+  const auto step = Step("mlp_of_7", model);
+  const at::Tensor x = at::randn({7, 12}), target = at::randn({7, 5});
+  const at::Tensor late = step->Run({x, target}).loss;
+  step->Run({x.mul(2), target});
+  const at::Tensor later = step->Run({x.add(1), target}).loss;
+  late.backward();
+  later.backward();
+  for (const at::Tensor& input : {x, x.add(1)}) {
+    MeanSquaredError()(twin->forward(input), target).backward();
+  }
+  ExpectSameGradients(*model, *twin);
+}
+
 TEST_F(CompiledStepTest, BuffersAreUpdated) {
-  const auto model = Loaded("conv"), twin = Loaded("conv");
+  const auto model = LoadTestModel("conv"), twin = LoadTestModel("conv");
   const auto step = Step("conv", model);
   const at::Tensor x = at::randn({6, 1, 12, 12});
   step->Run({x, at::randint(4, {6}, at::kLong)});
@@ -104,7 +141,7 @@ TEST_F(CompiledStepTest, BuffersAreUpdated) {
 
 // Dropout follows the seed.
 TEST_F(CompiledStepTest, RandomNumbersFollowTheSeed) {
-  const auto model = Loaded("conv");
+  const auto model = LoadTestModel("conv");
   const auto step = Step("conv", model);
   const at::Tensor x = at::randn({6, 1, 12, 12});
   const at::Tensor target = at::randint(4, {6}, at::kLong);
@@ -117,7 +154,7 @@ TEST_F(CompiledStepTest, RandomNumbersFollowTheSeed) {
 }
 
 TEST_F(CompiledStepTest, AFrozenParameterGetsNoGradient) {
-  const auto model = Loaded("mlp");
+  const auto model = LoadTestModel("mlp");
   const auto step = Step("mlp", model);
   const auto run = [&] {
     step->Run({at::randn({4, 12}), at::randn({4, 5})}).loss.backward();
@@ -135,7 +172,7 @@ TEST_F(CompiledStepTest, AFrozenParameterGetsNoGradient) {
 }
 
 TEST_F(CompiledStepTest, RefusesWhatItCannotCompute) {
-  const auto model = Loaded("conv");
+  const auto model = LoadTestModel("conv");
   const auto step = Step("conv", model);
   const at::Tensor target = at::randint(4, {6}, at::kLong);
   const std::vector<at::Tensor> inputs = {at::randn({6, 1, 12, 12}), target};
@@ -168,7 +205,7 @@ TEST_F(CompiledStepTest, RefusesWhatItCannotCompute) {
 TEST(CompiledFileTest, RefusesOtherFiles) {
   const auto error = [](const std::string& path) {
     return std::string(
-        LoadCompiledStep(path, Loaded("mlp")).status().message());
+        LoadCompiledStep(path, LoadTestModel("mlp")).status().message());
   };
   EXPECT_THAT(error("/not/there.pt2"),
               HasSubstr("/not/there.pt2: there is no such file"));
@@ -182,7 +219,7 @@ TEST(CompiledFileTest, RefusesOtherFiles) {
 // Here, or a processor that it is not for.
 TEST(CompiledFileTest, IsForItsModel) {
   const std::string error(
-      LoadCompiledStep(std::string(kFolder) + "conv.pt2", Loaded("mlp"))
+      LoadCompiledStep(std::string(kFolder) + "conv.pt2", LoadTestModel("mlp"))
           .status()
           .message());
   EXPECT_THAT(error,

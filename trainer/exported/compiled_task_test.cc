@@ -3,7 +3,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/ops/allclose.h>
-#include <ATen/ops/one_hot.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
@@ -18,8 +17,8 @@
 
 #include "backends/make_backend.h"
 #include "tools/testing/error_of.h"
-#include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/data/tensor_dataset.h"
+#include "trainer/exported/testing/test_runs.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/or_throw.h"
@@ -32,84 +31,39 @@ using ::testing::HasSubstr;
 
 constexpr char kFolder[] = "trainer/exported/testdata/";
 
-DatasetPtr Images(int64_t count) {
-  at::manual_seed(7);
-  const at::Tensor labels = at::randint(4, {count}, at::kLong);
-  const at::Tensor corners = at::one_hot(labels, 4)
-                                 .view({count, 1, 2, 2})
-                                 .repeat_interleave(6, 2)
-                                 .repeat_interleave(6, 3);
-  const at::Tensor images = at::randn({count, 1, 12, 12}).add(corners.mul(2));
-  return MakeTensorDataset(Example{images, labels});
-}
-
-struct Outcome {
-  uint32_t crc = 0;
-  std::vector<double> losses, accuracies;
-};
-
 class CompiledTaskTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!LoadCompiledStep(
-             std::string(kFolder) + "conv.pt2",
-             OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors")))
-             .ok()) {
+    if (LoadTestStep("conv", LoadTestModel("conv")) == nullptr) {
       GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
     }
   }
 
   // With batches of 6, of which the last has 4: it is interpreted.
-  static Outcome Train(TrainOptions options,
-                       std::optional<int64_t> stop_at = std::nullopt) {
-    const auto model =
-        OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors"));
-    const auto step =
-        OrThrow(LoadCompiledStep(std::string(kFolder) + "conv.pt2", model));
+  static RunOutcome Train(const TrainOptions& options,
+                          std::optional<int64_t> stop_at = std::nullopt) {
+    const auto model = LoadTestModel("conv");
     AdamW optimizer(*model, {.lr = 0.01});
     const auto backend = MakeBackend("sp");
-    Trainer trainer(CompiledSupervised(model, step, CrossEntropy(),
-                                       {{"accuracy", Accuracy()}}),
-                    optimizer, *backend);
-    int64_t steps = 0;
-    trainer.Add(On<StepEnd>([&](const StepEnd&, Control& control) {
-      if (++steps == stop_at) control.RequestStop("the test says so");
-    }));
-    options.data = Images(40);
-    options.eval_data = Images(40);
-    options.length = Epochs(10);
-    options.per_device_batch_size = 6;
-    options.grad_accum_steps = 2;
-    options.clip = ClipNorm(1);
-    options.seed = 3;
-    trainer.Train(options);
-    std::vector<NamedTensor> state = trainer.task().NamedTensors();
-    for (NamedTensor& item : optimizer.NamedTensors()) {
-      state.push_back(std::move(item));
-    }
-    return {.crc = StateCrc32c(state),
-            .losses = trainer.history().Values("train_loss"),
-            .accuracies = trainer.history().Values("eval_accuracy")};
+    Trainer trainer(
+        CompiledSupervised(model, LoadTestStep("conv", model), CrossEntropy(),
+                           {{"accuracy", Accuracy()}}),
+        optimizer, *backend);
+    return TrainOnCorners(trainer, optimizer, options, stop_at);
   }
+
+  const TrainOptions options_ = {.length = Epochs(10),
+                                 .per_device_batch_size = 6,
+                                 .grad_accum_steps = 2,
+                                 .clip = ClipNorm(1)};
 };
 
 TEST_F(CompiledTaskTest, Trains) {
-  EXPECT_GT(Train({}).accuracies.back(), 0.9);
+  EXPECT_GT(Train(options_).accuracies.back(), 0.9);
 }
 
 TEST_F(CompiledTaskTest, ResumesToTheBit) {
-  const Outcome straight = Train({});
-  const std::string folder = ::testing::TempDir() + "/compiled_resume";
-  for (const int64_t stop : {1, 5, 7, 16}) {
-    std::filesystem::remove_all(folder);
-    const TrainOptions saved = {
-        .checkpoint = {.directory = folder, .save = Every(Batches(4))},
-        .resume = Resume::kIfPresent};
-    Train(saved, stop);
-    const Outcome resumed = Train(saved);
-    EXPECT_EQ(resumed.crc, straight.crc) << "stopped at " << stop;
-    EXPECT_EQ(resumed.losses, straight.losses) << "stopped at " << stop;
-  }
+  ExpectResumesToTheBit(Train, options_, {1, 5, 7, 16});
 }
 
 // The same data, weights and batches, one task compiled and one interpreted.
@@ -119,16 +73,14 @@ TEST_F(CompiledTaskTest, EndsWhereTheInterpretedModelDoes) {
   const DatasetPtr data =
       MakeTensorDataset(Example{x, x.narrow(1, 0, 5).tanh()});
   const auto trained = [&](bool compiled) {
-    const std::string path = std::string(kFolder) + "mlp";
-    auto model = OrThrow(LoadExported(path + ".safetensors"));
+    const auto model = LoadTestModel("mlp");
     AdamW optimizer(*model, {.lr = 0.01});
     const auto backend = MakeBackend("sp");
-    Trainer trainer(
-        compiled ? CompiledSupervised(
-                       model, OrThrow(LoadCompiledStep(path + ".pt2", model)),
-                       MeanSquaredError())
-                 : Supervised(model, MeanSquaredError()),
-        optimizer, *backend);
+    Trainer trainer(compiled
+                        ? CompiledSupervised(model, LoadTestStep("mlp", model),
+                                             MeanSquaredError())
+                        : Supervised(model, MeanSquaredError()),
+                    optimizer, *backend);
     trainer.Train({.data = data,
                    .length = Epochs(5),
                    .per_device_batch_size = 8,
@@ -173,10 +125,8 @@ TEST_F(CompiledTaskTest, HeaderExamples) {
 }
 
 TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {
-  const auto model =
-      OrThrow(LoadExported(std::string(kFolder) + "conv.safetensors"));
-  const auto step =
-      OrThrow(LoadCompiledStep(std::string(kFolder) + "conv.pt2", model));
+  const auto model = LoadTestModel("conv");
+  const auto step = LoadTestStep("conv", model);
   AdamW optimizer(*model);
   const auto backend = MakeBackend("sp");
   Trainer trainer(CompiledSupervised(
@@ -186,7 +136,7 @@ TEST_F(CompiledTaskTest, TheLossMustBeTheCompiledOne) {
                       }),
                   optimizer, *backend);
   EXPECT_THAT(ErrorOf<c10::Error>([&] {
-                trainer.Train({.data = Images(12),
+                trainer.Train({.data = CornerImages(12),
                                .length = Epochs(1),
                                .per_device_batch_size = 6});
               }),

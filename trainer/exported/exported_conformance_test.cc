@@ -2,14 +2,10 @@
 // and resumed ends equal to the bit, and each part does its work.
 #include <ATen/Context.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/one_hot.h>
-#include <ATen/ops/randint.h>
-#include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -23,9 +19,8 @@
 #include "finetuning/lora/lora.h"
 #include "finetuning/warm_start/export_model.h"
 #include "finetuning/warm_start/warm_start.h"
-#include "trainer/checkpoint/state_crc32c.h"
-#include "trainer/data/tensor_dataset.h"
 #include "trainer/exported/exported_model.h"
+#include "trainer/exported/testing/test_runs.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/or_throw.h"
@@ -55,25 +50,8 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
   return out << variant.name;
 }
 
-// Images of four classes: each is bright in another corner.
-DatasetPtr Images(int64_t count) {
-  at::manual_seed(7);
-  const at::Tensor labels = at::randint(4, {count}, at::kLong);
-  const at::Tensor corners = at::one_hot(labels, 4)
-                                 .view({count, 1, 2, 2})
-                                 .repeat_interleave(6, 2)
-                                 .repeat_interleave(6, 3);
-  const at::Tensor images = at::randn({count, 1, 12, 12}).add(corners.mul(2));
-  return MakeTensorDataset(Example{images, labels});
-}
-
-std::shared_ptr<ExportedModel> Conv() {
-  return OrThrow(LoadExported("trainer/exported/testdata/conv.safetensors"));
-}
-
 struct Outcome {
-  uint32_t crc = 0;
-  std::vector<double> losses, accuracies;
+  RunOutcome run;
   // What was trained, and whether it has changed.
   std::vector<std::string> trained, unchanged;
 };
@@ -99,7 +77,7 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
             .FreezeMatching("stem");
         return std::make_unique<AdamW>(model, options);
       case With::kWarmStart: {
-        const auto other = Conv();
+        const auto other = LoadTestModel("conv");
         other->Parameters()[0].tensor.detach().mul_(2);
         const std::string path = ::testing::TempDir() + "/warm.safetensors";
         OrThrow(ExportSafetensors(*other, path));
@@ -113,8 +91,8 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     }
   }
 
-  Outcome Train(TrainOptions options, std::optional<int64_t> stop_at) {
-    const std::shared_ptr<ExportedModel> model = Conv();
+  Outcome Train(const TrainOptions& options, std::optional<int64_t> stop_at) {
+    const std::shared_ptr<ExportedModel> model = LoadTestModel("conv");
     const std::unique_ptr<AdamW> optimizer = Prepare(*model);
     const auto backend =
         MakeBackend(GetParam().backend, {.amp = {.dtype = GetParam().dtype}});
@@ -128,27 +106,12 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     if (GetParam().with == With::kEma) {
       trainer.Add(ModelEma(*model, {.decay = {.decay = 0.8}}));
     }
-    int64_t steps = 0;
-    trainer.Add(On<StepEnd>([&](const StepEnd&, Control& control) {
-      if (++steps == stop_at) control.RequestStop("the test says so");
-    }));
-    options.data = Images(40);
-    options.eval_data = Images(40);
-    options.length = Epochs(4);
-    options.per_device_batch_size = 6;
-    options.seed = 3;
-    trainer.Train(options);
-    std::vector<NamedTensor> state = trainer.task().NamedTensors();
-    for (NamedTensor& item : optimizer->NamedTensors()) {
-      state.push_back(std::move(item));
-    }
     const bool has_ema = GetParam().with == With::kEma;
-    Outcome outcome{.crc = StateCrc32c(state),
-                    .losses = trainer.history().Values("train_loss"),
-                    .accuracies = trainer.history().Values(
-                        has_ema ? "ema_eval_accuracy" : "eval_accuracy"),
-                    .trained = {},
-                    .unchanged = {}};
+    Outcome outcome{
+        .run = TrainOnCorners(trainer, *optimizer, options, stop_at,
+                              has_ema ? "ema_eval_accuracy" : "eval_accuracy"),
+        .trained = {},
+        .unchanged = {}};
     for (const NamedTensor& item : model->TrainedParameters()) {
       outcome.trained.push_back(item.name);
     }
@@ -162,30 +125,24 @@ class ExportedConformanceTest : public ::testing::TestWithParam<Variant> {
     return outcome;
   }
 
+  const TrainOptions options_ = {.length = Epochs(4),
+                                 .per_device_batch_size = 6};
+
  private:
   std::optional<Lora> lora_;
 };
 
 TEST_P(ExportedConformanceTest, ResumesToTheBit) {
-  const Outcome straight = Train({}, std::nullopt);
-  EXPECT_GT(straight.accuracies.back(), 0.6);
-  const std::string folder =
-      ::testing::TempDir() + "/resume_" + GetParam().name;
-  for (const int64_t stop : {5, 9}) {
-    std::filesystem::remove_all(folder);
-    const TrainOptions saved = {
-        .checkpoint = {.directory = folder, .save = Every(Batches(4))},
-        .resume = Resume::kIfPresent};
-    Train(saved, stop);
-    const Outcome resumed = Train(saved, std::nullopt);
-    EXPECT_EQ(resumed.crc, straight.crc) << "stopped at " << stop;
-    EXPECT_EQ(resumed.losses, straight.losses) << "stopped at " << stop;
-    EXPECT_EQ(resumed.accuracies, straight.accuracies) << "stopped at " << stop;
-  }
+  const auto train = [&](const TrainOptions& options,
+                         std::optional<int64_t> stop_at) {
+    return Train(options, stop_at).run;
+  };
+  ExpectResumesToTheBit(train, options_, {1, 5, 9, 16});
 }
 
 TEST_P(ExportedConformanceTest, TrainsWhatItShould) {
-  const Outcome outcome = Train({}, std::nullopt);
+  const Outcome outcome = Train(options_, std::nullopt);
+  EXPECT_GT(outcome.run.accuracies.back(), 0.6);
   using ::testing::ElementsAre;
   switch (GetParam().with) {
     case With::kLora:

@@ -6,8 +6,6 @@
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "backends/make_backend.h"
@@ -15,32 +13,27 @@
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/exported/compiled_task.h"
 #include "trainer/exported/exported_model.h"
+#include "trainer/exported/testing/test_runs.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
-#include "trainer/or_throw.h"
 #include "trainer/supervised.h"
 #include "trainer/trainer.h"
 
 namespace trainyard {
 namespace {
 
-constexpr char kModel[] = "trainer/exported/testdata/mlp";
-
 std::vector<NamedTensor> Train(Backend& backend, bool compiled) {
   at::manual_seed(4);
   const at::Tensor x = at::randn({32, 12});
   const DatasetPtr data =
       MakeTensorDataset(Example{x, x.narrow(1, 0, 5).tanh()});
-  const auto model =
-      OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
+  const auto model = LoadTestModel("mlp");
   AdamW optimizer(*model, {.lr = 0.01});
-  Trainer trainer(
-      compiled ? CompiledSupervised(model,
-                                    OrThrow(LoadCompiledStep(
-                                        std::string(kModel) + ".pt2", model)),
-                                    MeanSquaredError())
-               : Supervised(model, MeanSquaredError()),
-      optimizer, backend);
+  Trainer trainer(compiled
+                      ? CompiledSupervised(model, LoadTestStep("mlp", model),
+                                           MeanSquaredError())
+                      : Supervised(model, MeanSquaredError()),
+                  optimizer, backend);
   trainer.Train({.data = data,
                  .length = Epochs(5),
                  .per_device_batch_size = 8 / backend.num_processes(),
@@ -64,8 +57,7 @@ void ExpectTheRunOfOneProcess(bool compiled) {
       EXPECT_TRUE(at::equal(all[i].tensor, other)) << all[i].name;
     }
   }
-  const auto untrained =
-      OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
+  const auto untrained = LoadTestModel("mlp");
   EXPECT_FALSE(
       at::allclose(all[1].tensor, untrained->Parameters()[1].tensor, 1e-2));
 }
@@ -76,9 +68,7 @@ TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
 
 // The gradients that the library returns go through the same buckets.
 TEST(ExportedDdpTest, CompiledIsTheRunOfOneProcess) {
-  const auto model =
-      OrThrow(LoadExported(std::string(kModel) + ".safetensors"));
-  if (!LoadCompiledStep(std::string(kModel) + ".pt2", model).ok()) {
+  if (LoadTestStep("mlp", LoadTestModel("mlp")) == nullptr) {
     GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
   }
   ExpectTheRunOfOneProcess(/*compiled=*/true);

@@ -176,7 +176,8 @@ std::vector<at::Tensor> ExportedModel::Run(
   // sizes takes the same.
   std::optional<MemoryLimit> limit;
   if (mode.known_sizes.IsNew(inputs)) limit.emplace(parts_->max_bytes);
-  std::vector<at::Tensor> outputs = mode.program.Run(all, parts_->device);
+  std::vector<at::Tensor> outputs =
+      mode.program.Run(std::move(all), parts_->device);
   if (limit) mode.known_sizes.Add(inputs);
   return outputs;
 }

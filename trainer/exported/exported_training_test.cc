@@ -2,7 +2,6 @@
 // model.
 #include <ATen/Context.h>
 #include <ATen/ops/equal.h>
-#include <ATen/ops/one_hot.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
@@ -12,8 +11,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "backends/make_backend.h"
 #include "finetuning/ema.h"
@@ -21,9 +20,8 @@
 #include "finetuning/warm_start/export_model.h"
 #include "finetuning/warm_start/warm_start.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
-#include "trainer/checkpoint/state_crc32c.h"
-#include "trainer/data/tensor_dataset.h"
 #include "trainer/exported/exported_model.h"
+#include "trainer/exported/testing/test_runs.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/or_throw.h"
@@ -35,56 +33,21 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::shared_ptr<ExportedModel> Loaded(const std::string& model) {
-  return OrThrow(
-      LoadExported("trainer/exported/testdata/" + model + ".safetensors"));
-}
-
-// Images of four classes: each is bright in another corner.
-DatasetPtr Images(int64_t count) {
-  at::manual_seed(7);
-  const at::Tensor labels = at::randint(4, {count}, at::kLong);
-  const at::Tensor corners = at::one_hot(labels, 4)
-                                 .view({count, 1, 2, 2})
-                                 .repeat_interleave(6, 2)
-                                 .repeat_interleave(6, 3);
-  const at::Tensor images = at::randn({count, 1, 12, 12}).add(corners.mul(2));
-  return MakeTensorDataset(Example{images, labels});
-}
-
-struct Outcome {
-  uint32_t crc = 0;
-  std::vector<double> losses, accuracies;
-};
-
 // With batch normalisation, dropout and a buffer that is assigned to.
-Outcome Train(TrainOptions options, const std::string& backend_name = "sp",
-              int64_t stop_at = -1) {
-  const std::shared_ptr<ExportedModel> model = Loaded("conv");
+RunOutcome Train(int64_t epochs, const std::string& backend_name) {
+  const auto model = LoadTestModel("conv");
   AdamW optimizer({ParamGroup{.params = model->TrainedParameters()}},
                   {.lr = 0.01});
   const auto backend = MakeBackend(backend_name);
   Trainer trainer(Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
                   optimizer, *backend);
-  int64_t steps = 0;
-  trainer.Add(On<StepEnd>([&](const StepEnd&, Control& control) {
-    if (++steps == stop_at) control.RequestStop("the test says so");
-  }));
-  options.data = Images(40);
-  options.eval_data = Images(40);
-  options.per_device_batch_size = 6;
-  options.seed = 3;
-  trainer.Train(options);
-  std::vector<NamedTensor> state = trainer.task().NamedTensors();
-  for (NamedTensor& item : optimizer.NamedTensors())
-    state.push_back(std::move(item));
-  return {.crc = StateCrc32c(state),
-          .losses = trainer.history().Values("train_loss"),
-          .accuracies = trainer.history().Values("eval_accuracy")};
+  return TrainOnCorners(trainer, optimizer,
+                        {.length = Epochs(epochs), .per_device_batch_size = 6},
+                        std::nullopt);
 }
 
 TEST(ExportedTrainingTest, IsTrainedLikeAnyOther) {
-  EXPECT_GT(Train({.length = Epochs(15)}).accuracies.back(), 0.95);
+  EXPECT_GT(Train(15, "sp").accuracies.back(), 0.95);
 }
 
 // The example of README.md and of the header.
@@ -104,28 +67,12 @@ TEST(ExportedTrainingTest, ReadmeExample) {
 }
 
 TEST(ExportedTrainingTest, IsTrainedInLowPrecision) {
-  EXPECT_GT(Train({.length = Epochs(15)}, "sp-amp").accuracies.back(), 0.95);
-}
-
-TEST(ExportedTrainingTest, AResumedRunEndsEqualToTheBit) {
-  const Outcome straight = Train({.length = Epochs(3)});
-  const std::string folder = ::testing::TempDir() + "/exported_resume";
-  for (const int64_t stop : {1, 5, 7, 16, 20}) {
-    std::filesystem::remove_all(folder);
-    const TrainOptions saved = {
-        .length = Epochs(3),
-        .checkpoint = {.directory = folder, .save = Every(Batches(4))},
-        .resume = Resume::kIfPresent};
-    Train(saved, "sp", stop);
-    const Outcome resumed = Train(saved);
-    EXPECT_EQ(resumed.crc, straight.crc) << "stopped at " << stop;
-    EXPECT_EQ(resumed.losses, straight.losses) << "stopped at " << stop;
-  }
+  EXPECT_GT(Train(15, "sp-amp").accuracies.back(), 0.95);
 }
 
 TEST(ExportedTrainingTest, IsFrozenWarmStartedAndAveraged) {
-  const auto model = Loaded("conv");
-  const auto other = Loaded("conv");
+  const auto model = LoadTestModel("conv");
+  const auto other = LoadTestModel("conv");
   other->Parameters()[0].tensor.detach().mul_(2);
   const std::string path = ::testing::TempDir() + "/weights.safetensors";
   ASSERT_TRUE(ExportSafetensors(*other, path).ok());
@@ -161,7 +108,7 @@ TEST(ExportedTrainingTest, IsFrozenWarmStartedAndAveraged) {
 }
 
 TEST(ExportedTrainingTest, AFreezerCannotHoldModes) {
-  const auto model = Loaded("conv");
+  const auto model = LoadTestModel("conv");
   EXPECT_THROW(
       ModelFreezer(*model, {.batch_norms = BatchNorms::kFreezeWithStatistics}),
       c10::ValueError);
@@ -169,8 +116,8 @@ TEST(ExportedTrainingTest, AFreezerCannotHoldModes) {
 
 // A file with every name of Python's state_dict goes back, tied or not.
 TEST(ExportedTrainingTest, TakesAStateDictWithTiedWeights) {
-  const auto model = Loaded("transformer");
-  const auto other = Loaded("transformer");
+  const auto model = LoadTestModel("transformer");
+  const auto other = LoadTestModel("transformer");
   other->Parameters()[0].tensor.detach().mul_(2);
   const std::string path = ::testing::TempDir() + "/tied.safetensors";
   ASSERT_TRUE(ExportSafetensors(other->StateDict(), path).ok());

@@ -202,12 +202,14 @@ GraphProgram::GraphProgram(Graph graph) : graph_(std::move(graph)) {
 GraphProgram::GraphProgram(GraphProgram&&) noexcept = default;
 GraphProgram::~GraphProgram() = default;
 
-std::vector<at::Tensor> GraphProgram::Run(const std::vector<at::Tensor>& inputs,
+std::vector<at::Tensor> GraphProgram::Run(std::vector<at::Tensor> inputs,
                                           at::Device device) const {
   TORCH_CHECK_VALUE(inputs.size() == graph_.inputs.size(),
                     "GraphProgram: there are ", inputs.size(),
                     " inputs; the graph has ", graph_.inputs.size());
-  std::vector<c10::IValue> values(inputs.begin(), inputs.end());
+  std::vector<c10::IValue> values;
+  values.reserve(graph_.values);
+  for (at::Tensor& input : inputs) values.emplace_back(std::move(input));
   values.resize(graph_.values);
   std::vector<c10::IValue> stack;
   size_t index = 0;

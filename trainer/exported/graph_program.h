@@ -30,7 +30,7 @@ class GraphProgram {
 
   // `inputs` as the graph has them; new tensors are made on `device`. What an
   // operator throws names the node. REQUIRES: as many as the graph has.
-  std::vector<at::Tensor> Run(const std::vector<at::Tensor>& inputs,
+  std::vector<at::Tensor> Run(std::vector<at::Tensor> inputs,
                               at::Device device) const;
 
  private:

@@ -67,7 +67,9 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
                      checkpoint_.needs_seconds() || report_.needs_seconds()),
       epoch_limit_(LimitBatches(options.max_batches_per_epoch)) {
   evaluator_.CheckPrefixes();
-  if (options_.handle_signals) cancellation_.emplace();
+  if (options_.handle_signals) {
+    cancellation_.emplace(CancellationFromEnvironment());
+  }
   if (options_.checkpoint.enabled()) {
     checkpoints_.emplace(options_.checkpoint, parts_.backend);
   }
@@ -343,7 +345,7 @@ std::pair<bool, std::string> TrainingRun::AgreeOnReason() {
   constexpr char kCancelled = 'c', kStopped = 's';
   std::string mine;
   if (cancellation_ && cancellation_->requested()) {
-    mine = kCancelled + std::string(cancellation_->signal_name());
+    mine = kCancelled + std::string(cancellation_->reason());
   } else if (parts_.control.stop_requested()) {
     mine = kStopped + parts_.control.reason();
   }

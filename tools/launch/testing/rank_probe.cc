@@ -57,7 +57,8 @@ int Env(int argc, char** argv) {
   std::string line;
   for (const char* name :
        {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
-        "MASTER_PORT", "TRAINYARD_RESTART_COUNT", "OMP_NUM_THREADS"}) {
+        "MASTER_PORT", "TRAINYARD_RESTART_COUNT", "TRAINYARD_GENERATION",
+        "OMP_NUM_THREADS"}) {
     line += std::string(name) + "=" + Variable(name) + " ";
   }
   line += "STORE=" + Store();
@@ -115,6 +116,18 @@ int Flaky(int, char** argv) {
   return restarts < std::atoi(argv[2]) ? std::atoi(argv[3]) + restarts : 0;
 }
 
+// One rank fails, the others wait; all are fine after the restart.
+int FlakyRank(int argc, char** argv) {
+  return Variable("TRAINYARD_RESTART_COUNT") == "0" ? Exit(argc, argv) : 0;
+}
+
+// Waits in the first generation.
+int WaitOnce(int argc, char** argv) {
+  Env(argc, argv);
+  if (Variable("TRAINYARD_GENERATION") == "1") WaitForEver();
+  return 0;
+}
+
 int Chat(int, char** argv) {
   for (int i = 0; i < std::atoi(argv[2]); ++i) {
     std::printf("line %d of rank %d\n", i, Rank());
@@ -126,14 +139,16 @@ int Chat(int, char** argv) {
 
 int main(int argc, char** argv) {
   const std::map<std::string, int (*)(int, char**)> modes = {
-      {"env", Env},            // env WORD...
-      {"exit", Exit},          // exit RANK CODE; others wait
-      {"raise", Raise},        // raise RANK SIGNAL; others wait
-      {"stubborn", Stubborn},  // as exit, deaf to SIGTERM
-      {"save", Save},          // save CODE
-      {"leave", Leave},        // leave end|wait
-      {"flaky", Flaky},        // flaky RESTARTS CODE
-      {"chat", Chat},          // chat LINES
+      {"env", Env},               // env WORD...
+      {"exit", Exit},             // exit RANK CODE; others wait
+      {"raise", Raise},           // raise RANK SIGNAL; others wait
+      {"stubborn", Stubborn},     // as exit, deaf to SIGTERM
+      {"save", Save},             // save CODE
+      {"leave", Leave},           // leave end|wait
+      {"flaky", Flaky},           // flaky RESTARTS CODE
+      {"flaky_rank", FlakyRank},  // flaky_rank RANK CODE
+      {"wait_once", WaitOnce},    // wait_once
+      {"chat", Chat},             // chat LINES
   };
   const auto mode = argc < 2 ? modes.end() : modes.find(argv[1]);
   return mode == modes.end() ? 99 : mode->second(argc, argv);

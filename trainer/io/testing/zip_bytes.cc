@@ -10,7 +10,8 @@ namespace {
 std::string Little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) {
-    text += static_cast<char>(value >> (8 * i) & 0xff);
+    text += static_cast<char>(value & 0xff);
+    value >>= 8;
   }
   return text;
 }

@@ -1,0 +1,20 @@
+"""Module extensions: what no registry of Bazel modules has."""
+
+load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
+load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
+load("//third_party/gloo:gloo.bzl", "gloo_repository")
+load("//third_party/nccl:nccl.bzl", "nccl_repository")
+
+def _communication_impl(_ctx):
+    gloo_repository()
+    nccl_repository(name = "nccl")
+
+# @gloo and @nccl.
+communication = module_extension(implementation = _communication_impl)
+
+def _lint_tools_impl(_ctx):
+    buildifier_repository(name = "buildifier")
+    clang_format_repository(name = "clang_format")
+
+# What only Trainyard's own lint tests need.
+lint_tools = module_extension(implementation = _lint_tools_impl)

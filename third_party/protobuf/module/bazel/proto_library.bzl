@@ -1,0 +1,3 @@
+"""Forwards to Bazel's native rule."""
+
+proto_library = native.proto_library

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Kills random processes of a training on several hosts and checks that the launchers bring it to the same end.
+
+    host_faults.py kill LAUNCH TRAIN_LOOP [--trials=30]
+    host_faults.py cut LAUNCH TRAIN_LOOP [--trials=5]
+    host_faults.py elastic LAUNCH TRAIN_LOOP [--trials=3]
+
+kill     3 hosts train together; at a random moment a rank, a launcher or a whole host, any of them, is killed. A launcher or
+         host is started again, as a scheduler does. The run must end with the state of one that was never disturbed.
+cut      the same with the network cable of a random host, for longer than the launchers wait for a sign of life
+elastic  4 hosts with --nnodes=3:4; one dies and stays away for a while, so that 3 go on; it comes back and is taken in at the
+         next restart (a rank is killed). Each update must see the samples of the undisturbed run.
+
+Hosts are namespaces of this machine (hosts.py). Exit code 1 if any trial fails.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hosts  # noqa: E402
+
+PORT = 29500
+
+
+def crc_of(text: str) -> str | None:
+    found = re.findall(r"state_crc32c ([0-9a-f]{8})", text)
+    return found[-1] if found else None
+
+
+class Job:
+    """A launcher on each host, with its output in a file."""
+
+    def __init__(self, cluster: hosts.Hosts, folder: pathlib.Path, options: argparse.Namespace, nodes: str):
+        self.cluster, self.folder, self.options, self.nodes = cluster, folder, options, nodes
+        folder.mkdir()
+        self.launchers: dict[int, subprocess.Popen] = {}
+        for node in range(len(cluster)):
+            self.start(node)
+
+    def start(self, node: int) -> None:
+        command = [self.options.launch, "--nproc=1", f"--nnodes={self.nodes}", f"--node_rank={node}",
+                   f"--master_addr={self.cluster[0].address}", f"--master_port={PORT}", "--max_restarts=20",
+                   "--backoff=0.1", "--join_wait=3", "--silence=6", f"--log_dir={self.folder}/logs{node}", "--",
+                   self.options.train_loop, f"--run_dir={self.folder}/run", f"--updates={self.options.updates}",
+                   "--timeout=30", f"--step_ms={self.options.step_ms}", *self.options.train]
+        with open(self.output(node), "a") as file:
+            self.launchers[node] = self.cluster[node].start(command, stdout=file, stderr=subprocess.STDOUT)
+
+    def output(self, node: int) -> pathlib.Path:
+        return self.folder / f"node{node}.out"
+
+    def text(self) -> str:
+        return "\n".join(f"--- node {node}\n{self.output(node).read_text()}" for node in range(len(self.cluster)))
+
+    def processes(self, node: int, name: str) -> list[int]:
+        """The processes of a host that run this program, oldest first."""
+        found = self.cluster[node].run(["pgrep", "-x", name], capture_output=True, text=True).stdout.split()
+        return sorted(int(pid) for pid in found)
+
+    def kill(self, node: int, pid: int) -> None:
+        self.cluster[node].run(["kill", "-KILL", str(pid)])
+
+    def wait_for(self, pattern: str, node: int | None = None, limit: float = 120) -> None:
+        end = time.monotonic() + limit
+        while not re.search(pattern, self.text() if node is None else self.output(node).read_text()):
+            if time.monotonic() > end:
+                raise AssertionError(f"no {pattern!r} in\n{self.text()}")
+            time.sleep(0.05)
+
+    def end(self, limit: float = 240) -> str | None:
+        """What is wrong with the end, or None."""
+        until = time.monotonic() + limit
+        for launcher in self.launchers.values():
+            try:
+                launcher.wait(max(1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                for host in self.cluster:
+                    host.run(["pkill", "-KILL", "launch_only"])
+                return f"hangs\n{self.text()}"
+        codes = [launcher.returncode for launcher in self.launchers.values()]
+        return None if not any(codes) else f"exit codes {codes}\n{self.text()}"
+
+
+class Faults:
+
+    def __init__(self, options: argparse.Namespace, work: str):
+        self.options = options
+        self.work = pathlib.Path(work)
+        self.random = random.Random(options.seed)
+        self.counts: collections.Counter[str] = collections.Counter()
+        self.cluster = hosts.Hosts(4 if options.fault == "elastic" else 3)
+        self.options.train = ["--batch=24"]
+        if options.fault == "elastic":
+            self.options.train.append(f"--sample_log={self.samples('reference')}")
+        reference = Job(self.cluster, self.work / "reference", options, str(len(self.cluster)))
+        begin = time.monotonic()
+        wrong = reference.end()
+        self.expected = crc_of(reference.text())
+        if wrong is not None or self.expected is None:
+            raise SystemExit(f"the program does not run: {wrong}")
+        print(f"never disturbed, {len(self.cluster)} hosts: {time.monotonic() - begin:.1f} s, state_crc32c {self.expected}",
+              flush=True)
+
+    def samples(self, name: str) -> pathlib.Path:
+        folder = self.work / f"samples-{name}"
+        folder.mkdir()
+        return folder
+
+    def same_end(self, job: Job) -> str | None:
+        wrong = job.end()
+        if wrong is None and crc_of(job.text()) != self.expected:
+            wrong = f"state_crc32c {crc_of(job.text())}\n{job.text()}"
+        return wrong
+
+    def disturbed(self, trial: int) -> Job:
+        """A job that has come to a random update."""
+        job = Job(self.cluster, self.work / f"trial{trial}", self.options, str(len(self.cluster)))
+        job.wait_for(f"saved {self.random.randint(1, self.options.updates // 2)}\n", node=0)
+        return job
+
+    def kill(self, trial: int) -> str | None:
+        job = self.disturbed(trial)
+        node = self.random.randrange(len(self.cluster))
+        what = self.random.choice(["rank", "launcher", "inner launcher", "host"])
+        self.counts[what] += 1
+        if what == "host":
+            self.cluster[node].kill()
+            job.launchers[node].wait()
+            self.cluster[node].boot()
+            job.start(node)
+        else:
+            launchers = job.processes(node, "launch_only")
+            # The oldest is the process that was started; the youngest has the ranks.
+            victims = {"rank": job.processes(node, "train_loop")[:1], "launcher": launchers[:1],
+                       "inner launcher": launchers[-1:]}[what]
+            job.kill(node, victims[0])
+            if what != "rank":
+                job.launchers[node].wait()
+                job.start(node)
+        return self.same_end(job)
+
+    def cut(self, trial: int) -> str | None:
+        job = self.disturbed(trial)
+        node = self.random.randrange(len(self.cluster))
+        self.cluster[node].cut()
+        # Both sides must have noticed.
+        time.sleep(10)
+        self.cluster[node].restore()
+        return self.same_end(job)
+
+    def elastic(self, trial: int) -> str | None:
+        self.options.train = ["--batch=24", f"--sample_log={self.samples(str(trial))}"]
+        job = Job(self.cluster, self.work / f"trial{trial}", self.options, f"3:{len(self.cluster)}")
+        quarter = self.options.updates // 4
+        job.wait_for(f"saved {quarter}\n", node=0)
+        victim = self.random.randrange(1, len(self.cluster))
+        self.cluster[victim].kill()
+        job.launchers[victim].wait()
+        job.wait_for("start 2: ranks 0 to 0 of 3,", node=0)
+        job.wait_for(f"saved {2 * quarter}\n", node=0)
+        self.cluster[victim].boot()
+        job.start(victim)
+        job.wait_for(f"saved {2 * quarter + 2}\n", node=0)
+        job.kill(0, job.processes(0, "train_loop")[0])
+        job.wait_for("start 3: ranks 0 to 0 of 4,", node=0)
+        wrong = job.end()
+        return wrong or self.compare_samples(str(trial))
+
+    def seen(self, name: str) -> dict[int, dict[int, list[list[int]]]]:
+        """By update and rank: the samples of each time that it was trained."""
+        found: dict[int, dict[int, list[list[int]]]] = collections.defaultdict(lambda: collections.defaultdict(list))
+        files = sorted((self.work / f"samples-{name}").iterdir(), key=lambda path: path.stat().st_mtime)
+        for path in files:
+            rank = int(re.match(r"rank(\d+)", path.name)[1])
+            for line in path.read_text().splitlines():
+                update, _, numbers = line.partition(":")
+                found[int(update)][rank].append([int(number) for number in numbers.split()])
+        return found
+
+    def compare_samples(self, name: str) -> str | None:
+        want, got = self.seen("reference"), self.seen(name)
+        for update in range(1, self.options.updates + 1):
+            expected = sorted(number for times in want[update].values() for number in times[-1])
+            # The last time that an update was trained is the one that counts; it may have had 3 ranks or 4.
+            for ranks in (4, 3):
+                last = [got[update][rank][-1] for rank in range(ranks) if got[update][rank]]
+                if sorted(number for samples in last for number in samples) == expected:
+                    break
+            else:
+                return f"update {update} saw {dict(got[update])}, not {expected}"
+        return None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fault", choices=["kill", "cut", "elastic"])
+    parser.add_argument("launch", type=os.path.abspath)
+    parser.add_argument("train_loop", type=os.path.abspath)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--updates", type=int, default=24)
+    parser.add_argument("--step_ms", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    hosts.enter(__file__)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    good = 0
+    with tempfile.TemporaryDirectory(prefix="trainyard-hosts-") as work:
+        faults = Faults(options, work)
+        for trial in range(options.trials):
+            try:
+                wrong = getattr(faults, options.fault)(trial)
+            except AssertionError as error:
+                wrong = str(error)
+            good += wrong is None
+            if wrong is not None:
+                print(f"trial {trial}: {wrong}", flush=True)
+        for host in faults.cluster:
+            host.kill()
+    what = {"kill": f"kills ({dict(faults.counts)}) ended bitwise equal", "cut": "cuts ended bitwise equal",
+            "elastic": "runs with 4, 3 and 4 hosts saw the same samples"}[options.fault]
+    print(f"{good} of {options.trials} {what}", flush=True)
+    return 0 if good == options.trials else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    sys.exit(main())

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Real launchers on hosts that are namespaces: what each process finds, and a training over hosts.
+
+    launchers_test.py WHERE TRAIN_LOOP PACKAGES
+
+Slurm's srun in several forms and sbatch, mpirun of Open MPI and mpiexec of MPICH. Each process prints
+its place (tools/launch:where). Then a network is trained data-parallel over two hosts by each of them,
+and must end with the state of the same ranks as threads of one process.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import hosts  # noqa: E402
+import slurm  # noqa: E402
+
+WHERE, TRAIN_LOOP, PACKAGES = (os.path.abspath(path) for path in sys.argv[1:4])
+MPI_PROGRAMS = ("mpirun.openmpi", "mpiexec.mpich")
+TRAIN = [TRAIN_LOOP, "--dropout=0", "--updates=10"]
+TIMEOUT = 120
+
+
+def run(*command: str, **variables: str) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT,
+                          env=os.environ | {"OMP_NUM_THREADS": "1"} | variables)
+    return done.stdout
+
+
+def places(output: str) -> list[str]:
+    """"rank/size local/size address interface" of each process, in rank order."""
+    found = re.findall(r"rank (\d+) of (\d+) \(.*?\): local rank (\d+) of (\d+), store at ([^:]*):\d+, "
+                       r"messages over (\S+) ", output)
+    if not found:
+        raise AssertionError(output)
+    return [f"{rank}/{size} {local}/{here} {address} {interface}"
+            for rank, size, local, here, address, interface in sorted(found, key=lambda place: int(place[0]))]
+
+
+def crc(output: str) -> str:
+    found = re.findall(r"state_crc32c ([0-9a-f]{8})", output)
+    if len(found) != 1:
+        raise AssertionError(output)
+    return found[0]
+
+
+class Cluster:
+    """Started once, for all tests."""
+
+    def __init__(self):
+        self.hosts = hosts.Hosts(2)
+        self.slurm = slurm.Slurm(self.hosts)
+        self.work = tempfile.TemporaryDirectory()
+        self.folders = 0
+        agent = pathlib.Path("/run/agent")
+        agent.write_text(self.hosts.remote_shell())
+        agent.chmod(0o755)
+        self.openmpi = ["mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", str(agent)]
+        self.mpich = ["mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", str(agent)]
+        self.expected = {ranks: crc(run(*self.train(), f"--threads={ranks}")) for ranks in (2, 3)}
+        print(f"one process: state_crc32c {self.expected}", flush=True)
+
+    def train(self) -> list[str]:
+        self.folders += 1
+        return [*TRAIN, f"--run_dir={self.work.name}/{self.folders}", "--timeout=60", "--batch=24"]
+
+    def srun(self, *options: str) -> list[str]:
+        return places(run("srun", *options, WHERE))
+
+
+class SlurmTest(unittest.TestCase):
+
+    def test_srun(self):
+        over_two = ["0/4 0/2 n1 eth0", "1/4 1/2 n1 eth0", "2/4 0/2 n1 eth0", "3/4 1/2 n1 eth0"]
+        self.assertEqual(cluster.srun("-N2", "--ntasks-per-node=2"), over_two)
+        # Slurm fills the first node here.
+        self.assertEqual(cluster.srun("-N2", "-n4"),
+                         ["0/4 0/3 n1 eth0", "1/4 1/3 n1 eth0", "2/4 2/3 n1 eth0", "3/4 0/1 n1 eth0"])
+        self.assertEqual(cluster.srun("-N2", "-n3", "-m", "cyclic"),
+                         ["0/3 0/2 n1 eth0", "1/3 0/1 n1 eth0", "2/3 1/2 n1 eth0"])
+        self.assertEqual(cluster.srun("-N1", "-n2"), ["0/2 0/2 127.0.0.1 lo", "1/2 1/2 127.0.0.1 lo"])
+        self.assertEqual(cluster.srun("-N2", "-n2", "--mpi=pmi2"), ["0/2 0/1 n1 eth0", "1/2 0/1 n1 eth0"])
+        self.assertEqual(cluster.srun("-N1", "-n1", ":", "-N1", "-n2"),
+                         ["0/3 0/1 n1 eth0", "1/3 0/2 n1 eth0", "2/3 1/2 n1 eth0"])
+
+    def script(self, *lines: str) -> str:
+        output = f"{cluster.work.name}/job.out"
+        job = cluster.slurm.submit("\n".join(["#!/bin/bash", *lines, ""]), "-N2", "--ntasks-per-node=2", f"--output={output}")
+        cluster.slurm.wait_for_state(job, ("COMPLETED", "FAILED"))
+        return pathlib.Path(output).read_text()
+
+    def test_sbatch(self):
+        self.assertEqual(len(places(self.script(f"srun {WHERE}"))), 4)
+        self.assertIn('start the program from the script with srun: "srun PROGRAM"', self.script(WHERE))
+
+    def test_trains(self):
+        for options, ranks in ((["-N2", "-n2"], 2), (["-N2", "-n3"], 3)):
+            output = run("srun", *options, *cluster.train())
+            self.assertEqual(crc(output), cluster.expected[ranks])
+            self.assertEqual(len(re.findall(r"messages over eth0", output)), 1, output)
+
+
+class MpiTest(unittest.TestCase):
+
+    def test_one_host(self):
+        both = ["0/2 0/2 127.0.0.1 lo", "1/2 1/2 127.0.0.1 lo"]
+        self.assertEqual(places(run(*cluster.openmpi, "--oversubscribe", "-np", "2", WHERE)), both)
+        self.assertEqual(places(run("mpiexec.mpich", "-launcher", "fork", "-np", "2", WHERE)), both)
+
+    def test_two_hosts(self):
+        openmpi = [*cluster.openmpi, "--host", "n1:2,n2:1", "-np", "3"]
+        mpich = [*cluster.mpich, "-hosts", "n1:2,n2:1", "-np", "3"]
+        self.assertIn("mpirun -x MASTER_ADDR", run(*openmpi, WHERE))
+        self.assertIn("mpiexec -genv MASTER_ADDR", run(*mpich, WHERE))
+        openmpi += ["-x", "MASTER_ADDR=n1"]
+        mpich += ["-genv", "MASTER_ADDR", "n1"]
+        for mpi in (openmpi, mpich):
+            self.assertEqual(places(run(*mpi, WHERE)), ["0/3 0/2 n1 eth0", "1/3 1/2 n1 eth0", "2/3 0/1 n1 eth0"])
+            self.assertEqual(crc(run(*mpi, *cluster.train())), cluster.expected[3])
+
+    def test_inside_a_slurm_job(self):
+        for mpi in (["mpirun.openmpi", "--allow-run-as-root"], ["mpiexec.mpich"]):
+            self.assertEqual(places(run("salloc", "-N2", "-n2", *mpi, WHERE)), ["0/2 0/1 n1 eth0", "1/2 0/1 n1 eth0"])
+
+
+if __name__ == "__main__":
+    hosts.enter(__file__, PACKAGES, slurm.PROGRAMS + MPI_PROGRAMS)
+    cluster = Cluster()
+    try:
+        unittest.main(argv=sys.argv[:1])
+    finally:
+        cluster.hosts.__exit__()
+        cluster.work.cleanup()
