@@ -11,6 +11,14 @@
 namespace trainyard {
 namespace {
 
+bool CpuHasBf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return true;  // not known
+#endif
+}
+
 class Amp final : public BackendDecorator {
  public:
   Amp(std::unique_ptr<Backend> backend, const AmpOptions& options)
@@ -22,6 +30,11 @@ class Amp final : public BackendDecorator {
                       "Amp: dtype is ", dtype_,
                       "; it must be BFloat16 or Half");
     if (dtype_ == at::kHalf) scaler_.emplace(device(), options.scaler);
+    if (dtype_ == at::kBFloat16 && device().is_cpu() && !CpuHasBf16()) {
+      TORCH_WARN(
+          "Amp: this CPU has no instructions for bfloat16: mixed "
+          "precision is several times slower than full precision here");
+    }
   }
 
   const std::string& name() const override { return name_; }

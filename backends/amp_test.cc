@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 #include "backends/single_process.h"
 #include "backends/testing/backend_conformance.h"
@@ -35,6 +36,23 @@ TEST(AmpTest, HeaderExample) {
   const at::Tensor a = at::ones({2, 2});
   backend->Forward(
       [&] { EXPECT_EQ(at::matmul(a, a).scalar_type(), at::kBFloat16); });
+}
+
+class Warnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { texts += warning.msg(); }
+  std::string texts;
+};
+
+TEST(AmpTest, WarnsWhereBfloat16IsSlow) {
+  Warnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  MakeAmp(at::kHalf);
+  EXPECT_EQ(warnings.texts, "");
+  MakeAmp(at::kBFloat16);
+  EXPECT_EQ(
+      warnings.texts.find("no instructions for bfloat16") != std::string::npos,
+      !__builtin_cpu_supports("avx512bf16"));
 }
 
 class Rig {

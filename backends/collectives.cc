@@ -21,10 +21,15 @@ class LocalCollectives final : public Collectives {
   }
   void Barrier(Place) override {}
   bool Any(bool here, Place) override { return here; }
+  void PostNote(const RankNote& note, Place) override { note_ = note; }
+  std::vector<RankNote> ReadNotes() override { return {note_}; }
   std::unique_ptr<Collectives> ForAnotherThread() override {
     return MakeLocalCollectives();
   }
   void Abandon(const std::string&) override {}
+
+ private:
+  RankNote note_;
 };
 
 }  // namespace

@@ -25,6 +25,12 @@ namespace trainyard {
 
 enum class ReduceOp { kSum, kMean, kMin, kMax };
 
+// A few numbers that a rank tells the others while it does something else.
+struct RankNote {
+  int64_t flags = 0;
+  double seconds = 0;
+};
+
 class Collectives {
  public:
   // Where in the code a call is, for error messages.
@@ -57,6 +63,14 @@ class Collectives {
 
   // Returns whether any rank passes true. The cheapest of these calls.
   virtual bool Any(bool here, Place place = Place::current()) = 0;
+
+  // Sends a note to all ranks and does not wait for theirs: they arrive while
+  // this rank works. One note at a time.
+  virtual void PostNote(const RankNote& note,
+                        Place place = Place::current()) = 0;
+  // Waits for the notes that the other ranks posted together with this rank's
+  // last one, and returns all in rank order. REQUIRES: PostNote was called.
+  virtual std::vector<RankNote> ReadNotes() = 0;
 
   // Creates a second communicator over the same ranks, for use from another
   // thread; the two never block each other. This object must outlive it.

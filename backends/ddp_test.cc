@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
@@ -203,6 +204,49 @@ TEST(DdpTest, FollowsChangesOfRequiresGrad) {
               trained ? 1.5 : 0);
     head.mutable_grad().reset();
     body.mutable_grad().reset();
+  }
+}
+
+// Each parameter is a bucket of its own; rank 1 computes them in the other
+// order.
+TEST(DdpTest, BucketsMayBecomeReadyInAnyOrder) {
+  const auto backend = MakeDdp({.bucket_bytes = 1, .first_bucket_bytes = 1});
+  const at::Tensor a = Param(1);
+  const at::Tensor b = Param(1);
+  backend->Prepare({{"net", {{"a", a}, {"b", b}}}});
+  const double own = Own(*backend);
+  for (int step = 0; step < 20; ++step) {
+    const at::Tensor first = a.mul(own).sum();
+    const at::Tensor second = b.mul(10 * own).sum();
+    backend->Backward(
+        backend->rank() == 0 ? first.add(second) : second.add(first), {});
+    EXPECT_EQ(First(a.grad()), 1.5);
+    EXPECT_EQ(First(b.grad()), 15);
+    a.mutable_grad().reset();
+    b.mutable_grad().reset();
+  }
+}
+
+// As many elements as are split unevenly among ranks and blocks.
+TEST(DdpTest, EveryElementIsTheMeanToTheBit) {
+  const auto backend = MakeDdp();
+  at::Tensor large = at::ones({3, 1237}, Device()).requires_grad_();
+  at::Tensor small = at::ones({5}, Device()).requires_grad_();
+  backend->Prepare({{"net", {{"large", large}, {"small", small}}}});
+  const auto factors = [&](const at::Tensor& like, double rank) {
+    return at::arange(like.numel(), like.options().requires_grad(false))
+        .reshape(like.sizes())
+        .div(7)
+        .add(rank);
+  };
+  const double rank = static_cast<double>(backend->rank());
+  backend->Backward(large.mul(factors(large, rank))
+                        .sum()
+                        .add(small.mul(factors(small, rank)).sum()),
+                    {});
+  for (const at::Tensor& each : {large, small}) {
+    EXPECT_TRUE(at::equal(each.grad(),
+                          factors(each, 0).add(factors(each, 1)).mul(0.5)));
   }
 }
 

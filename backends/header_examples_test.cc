@@ -20,6 +20,7 @@
 #include "backends/processes/process_group.h"
 #include "backends/processes/run_ranks.h"
 #include "backends/same_models.h"
+#include "backends/shared_reducer.h"
 #include "backends/single_process.h"
 #include "backends/sync_batch_normalize.h"
 #include "backends/uneven_inputs.h"
@@ -51,6 +52,21 @@ TEST(HeaderExamplesTest, Collectives) {
     at::Tensor hits = at::full({}, own_hits);
     collectives.AllReduce(hits, ReduceOp::kSum);
     EXPECT_EQ(hits.item<double>(), 3);
+  });
+}
+
+TEST(HeaderExamplesTest, SharedReducer) {
+  WithTwoRanks([](ProcessGroup& group, Collectives& collectives) {
+    const at::Tensor w = at::ones({2}).requires_grad_();
+    const std::vector<at::Tensor> parameters = {w};
+    const std::vector<std::string> names = {"w"};
+    const auto reducer = MakeSharedReducer(group, parameters, names, 4 << 20);
+    ASSERT_NE(reducer, nullptr);
+    const at::Tensor loss = w.mul(Own(collectives)).sum();
+    reducer->BeforeBackward();
+    loss.backward();
+    reducer->AfterBackward();  // every gradient is the mean over the ranks
+    EXPECT_TRUE(at::equal(w.grad(), at::full({2}, 1.5F)));
   });
 }
 

@@ -8,16 +8,28 @@
 #include <unordered_map>
 
 #include "backends/compression.h"
+#include "backends/shared_reducer.h"
 
 namespace trainyard {
 namespace {
 
 using Compression = ReducerOptions::Compression;
 
+// Memory has no latency to hide: smaller buckets start earlier.
+constexpr size_t kSharedBucket = size_t{4} << 20;
+
+// Whether a SharedReducer has all that these options ask for. Its buckets can
+// be exchanged in any order.
+bool NeedsNothingSpecial(const ReducerOptions& options) {
+  return !options.find_unused_parameters && !options.static_graph &&
+         options.compression == Compression::kNone;
+}
+
 std::unique_ptr<c10d::Reducer> MakeReducer(
     const ProcessGroup& group, const std::vector<at::Tensor>& parameters,
-    std::unordered_map<size_t, std::string> names,
-    const ReducerOptions& options) {
+    const std::vector<std::string>& names, const ReducerOptions& options) {
+  std::unordered_map<size_t, std::string> names_by_index;
+  for (size_t i = 0; i < names.size(); ++i) names_by_index[i] = names[i];
   const std::vector<bool> sparse(parameters.size(), false);
   std::vector<std::vector<size_t>> buckets;
   std::vector<size_t> limits;
@@ -30,7 +42,8 @@ std::unique_ptr<c10d::Reducer> MakeReducer(
       parameters, buckets, group.training(), sparse,
       static_cast<int64_t>(options.bucket_bytes),
       options.find_unused_parameters, /*gradient_as_bucket_view=*/true,
-      std::move(names), static_cast<int64_t>(options.first_bucket_bytes),
+      std::move(names_by_index),
+      static_cast<int64_t>(options.first_bucket_bytes),
       /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
       std::vector<int64_t>());
   if (options.static_graph) reducer->set_static_graph();
@@ -51,19 +64,23 @@ ModelReducer::ModelReducer(ProcessGroup& group, const ModelTensors& model,
   TORCH_CHECK_VALUE(options.bucket_bytes > 0 && options.first_bucket_bytes > 0,
                     "ModelReducer: bucket_bytes is ", options.bucket_bytes,
                     ", first_bucket_bytes ", options.first_bucket_bytes);
-  std::unordered_map<size_t, std::string> names;
+  std::vector<std::string> names;
   for (const NamedTensor& parameter : model.parameters) {
     all_parameters_.push_back(parameter.tensor);
     required_.push_back(parameter.tensor.requires_grad());
     if (!required_.back()) continue;
-    names[parameters_.size()] = model.name + "." + parameter.name;
+    names.push_back(model.name + "." + parameter.name);
     parameters_.push_back(parameter.tensor);
   }
-  if (!parameters_.empty()) {
-    group_.Guard("preparing the gradients", [&] {
-      reducer_ = MakeReducer(group, parameters_, std::move(names), options_);
-    });
-  }
+  if (parameters_.empty()) return;
+  group_.Guard("preparing the gradients", [&] {
+    if (NeedsNothingSpecial(options_)) {
+      shared_ =
+          MakeSharedReducer(group, parameters_, names,
+                            std::min(options_.bucket_bytes, kSharedBucket));
+    }
+    if (!shared_) reducer_ = MakeReducer(group, parameters_, names, options_);
+  });
 }
 
 ModelReducer::~ModelReducer() {
@@ -78,6 +95,7 @@ bool ModelReducer::stale() const {
 }
 
 void ModelReducer::BeforeBackward(const at::Tensor& loss) {
+  if (shared_ != nullptr) return shared_->BeforeBackward();
   if (reducer_ == nullptr) return;
   reducer_->prepare_for_forward();
   if (options_.rebuild_buckets) reducer_->rebuild_buckets();  // once
@@ -86,6 +104,7 @@ void ModelReducer::BeforeBackward(const at::Tensor& loss) {
 }
 
 void ModelReducer::AfterBackward() {
+  if (shared_ != nullptr) return shared_->AfterBackward();
   if (reducer_ == nullptr) return;
   if (learns_graph_) {
     // The first pass exchanges nothing while it runs; exchange it now.

@@ -1,6 +1,7 @@
 // ModelReducer averages the gradients of one model over all ranks while a
-// backward pass computes them. It is libtorch's c10d::Reducer, which collects
-// gradients in buckets and exchanges a bucket as soon as it is full.
+// backward pass computes them: by a SharedReducer if the ranks share memory,
+// else by libtorch's c10d::Reducer. Both collect gradients in buckets and
+// exchange a bucket as soon as it is full.
 //
 //   ModelReducer reducer(group, model, {});
 //   reducer.BeforeBackward(loss);  // for the last batch of a window only
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "backends/processes/process_group.h"
+#include "backends/shared_reducer.h"
 #include "trainer/model/model_tensors.h"
 
 namespace c10d {
@@ -79,7 +81,9 @@ class ModelReducer {
   std::vector<at::Tensor> parameters_;
   ReducerOptions options_;
   bool learns_graph_;
-  std::unique_ptr<c10d::Reducer> reducer_;  // none without parameters
+  // At most one of them; none without parameters.
+  std::unique_ptr<SharedReducer> shared_;
+  std::unique_ptr<c10d::Reducer> reducer_;
 };
 
 }  // namespace trainyard

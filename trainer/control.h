@@ -3,6 +3,12 @@
 // between batches, so that no batch is left half done. A request on one rank is
 // a request on all of them.
 //
+// "After the current batch" is exact on one rank. Several ranks tell each other
+// their requests along with the gradients of a window, so that no batch waits
+// for a message of its own. A request up to OnLossEnd of a window's last batch
+// takes effect after that batch, a later one after the next window. Requests in
+// events of evaluations, checkpoints, reports and epochs take effect there.
+//
 //   void OnEvalEnd(const EvalEnd& e, Control& control) override {
 //     if (e.metrics.at("eval_loss") < 0.1) control.RequestStop("good enough");
 //   }

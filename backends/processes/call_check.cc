@@ -9,6 +9,8 @@
 #include <sstream>
 #include <string_view>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -38,6 +40,8 @@ const char* NameOf(CallKind kind) {
       return "Barrier";
     case CallKind::kAny:
       return "Any";
+    case CallKind::kNote:
+      return "PostNote";
   }
   return "?";
 }
@@ -73,22 +77,25 @@ std::string Describe(const Call& call, const Collectives::Place& place) {
 
 CallCheck::CallCheck(ProcessGroup& group) : group_(group) {}
 
-at::Tensor CallCheck::Exchange(const at::Tensor& mine, const char* what) {
+CallCheck::~CallCheck() = default;
+
+void CallCheck::Gather(const at::Tensor& mine, const char* what,
+                       Pending& pending) {
   const int64_t size = group_.rendezvous().world_size;
-  at::Tensor all = at::empty({size, mine.size(0)}, mine.options());
-  std::vector<std::vector<at::Tensor>> outputs = {all.unbind(0)};
+  pending.all = at::empty({size, mine.size(0)}, mine.options());
+  std::vector<std::vector<at::Tensor>> outputs = {pending.all.unbind(0)};
   std::vector<at::Tensor> inputs = {mine};
-  group_.Guard(what,
-               [&] { group_.side()->allgather(outputs, inputs)->wait(); });
-  return all;
+  group_.Guard(
+      what, [&] { pending.work = group_.side()->allgather(outputs, inputs); });
 }
 
-CallAnswers CallCheck::Compare(const Call& call,
-                               const Collectives::Place& place) {
+CallCheck::Pending CallCheck::Begin(const Call& call,
+                                    const Collectives::Place& place) {
   at::Tensor mine = at::zeros({kWords}, at::kLong);
   auto* const words = mine.mutable_data_ptr<int64_t>();
   words[kKind] = static_cast<int64_t>(call.kind);
   words[kArgument] = call.argument;
+  words[kRows] = call.rows;
   words[kValue] = call.value;
   if (call.tensor.defined()) {
     words[kType] = static_cast<int64_t>(call.tensor.scalar_type()) + 1;
@@ -97,17 +104,49 @@ CallAnswers CallCheck::Compare(const Call& call,
     words[kShape] = ShapeWord(call);
     words[kRows] = call.tensor.dim() > 0 ? call.tensor.size(0) : 1;
   }
-  const at::Tensor all = Exchange(mine, NameOf(call.kind));
-  const auto* const table = all.const_data_ptr<int64_t>();
+  Pending pending{.call = call, .place = place};
+  Gather(mine, NameOf(call.kind), pending);
+  return pending;
+}
+
+CallAnswers CallCheck::End(const Pending& pending) {
+  const Call& call = pending.call;
+  group_.Guard(NameOf(call.kind), [&] { pending.work->wait(); });
+  const auto* const table = pending.all.const_data_ptr<int64_t>();
   CallAnswers answers;
-  for (int64_t rank = 0; rank < all.size(0); ++rank) {
+  for (int64_t rank = 0; rank < pending.all.size(0); ++rank) {
     const int64_t* const row = table + rank * kWords;
     // Compare with rank 0, so that all ranks decide the same.
-    if (!std::equal(row, row + kRows, table)) ThrowDifference(call, place);
+    if (!std::equal(row, row + kRows, table)) {
+      ThrowDifference(call, pending.place);
+    }
     answers.rows.push_back(row[kRows]);
     answers.values.push_back(row[kValue]);
   }
   return answers;
+}
+
+void CallCheck::EndStarted() {
+  if (!started_) return;
+  const Pending pending = *std::exchange(started_, std::nullopt);
+  finished_ = End(pending);
+}
+
+CallAnswers CallCheck::Compare(const Call& call,
+                               const Collectives::Place& place) {
+  EndStarted();
+  return End(Begin(call, place));
+}
+
+void CallCheck::Start(const Call& call, const Collectives::Place& place) {
+  EndStarted();
+  started_ = Begin(call, place);
+}
+
+CallAnswers CallCheck::Finish() {
+  EndStarted();
+  TORCH_CHECK_VALUE(finished_.has_value(), "CallCheck: nothing was started");
+  return *std::exchange(finished_, std::nullopt);
 }
 
 void CallCheck::ThrowDifference(const Call& call,
@@ -116,11 +155,13 @@ void CallCheck::ThrowDifference(const Call& call,
   at::Tensor mine = at::zeros({kLength}, at::kByte);
   const std::string text = Describe(call, place).substr(0, kLength - 1);
   std::memcpy(mine.mutable_data_ptr(), text.data(), text.size());
-  const at::Tensor all = Exchange(mine, "comparing calls");
+  Pending texts{.call = call, .place = place};
+  Gather(mine, "comparing calls", texts);
+  group_.Guard("comparing calls", [&] { texts.work->wait(); });
   std::string calls;
-  for (int64_t rank = 0; rank < all.size(0); ++rank) {
+  for (int64_t rank = 0; rank < texts.all.size(0); ++rank) {
     calls += "\n  rank " + std::to_string(rank) + ": " +
-             static_cast<const char*>(all[rank].const_data_ptr());
+             static_cast<const char*>(texts.all[rank].const_data_ptr());
   }
   TORCH_CHECK_VALUE(false, "the calls of the ranks do not match:", calls);
 }

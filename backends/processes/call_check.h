@@ -10,14 +10,18 @@
 #define TRAINYARD_BACKENDS_PROCESSES_CALL_CHECK_H_
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/intrusive_ptr.h>
 
-#include <array>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "backends/collectives.h"
 #include "backends/processes/process_group.h"
+
+namespace c10d {
+class Work;
+}  // namespace c10d
 
 namespace trainyard {
 
@@ -26,7 +30,8 @@ enum class CallKind : int64_t {
   kBroadcast,
   kAllGather,
   kBarrier,
-  kAny
+  kAny,
+  kNote
 };
 
 // What the ranks compare of a call.
@@ -37,8 +42,9 @@ struct Call {
   // Its type, device and shape must be equal on all ranks, except the number of
   // rows in an AllGather. May be undefined.
   at::Tensor tensor = {};
-  // Sent along; may differ.
+  // Sent along; may differ. `rows` is read only without a tensor.
   int64_t value = 0;
+  int64_t rows = 0;
 };
 
 // What the ranks sent, in rank order.
@@ -51,18 +57,38 @@ class CallCheck {
  public:
   // Borrows the group.
   explicit CallCheck(ProcessGroup& group);
+  ~CallCheck();
 
   // Throws c10::ValueError on all ranks if the calls do not match, with the
   // call and the place of each rank. Collective.
   CallAnswers Compare(const Call& call, const Collectives::Place& place);
 
+  // The same in two parts: Start does not wait for the other ranks. Compare may
+  // be called between them. One at a time.
+  void Start(const Call& call, const Collectives::Place& place);
+  CallAnswers Finish();
+
  private:
+  // A comparison that has started.
+  struct Pending {
+    Call call;
+    Collectives::Place place;
+    at::Tensor all;
+    c10::intrusive_ptr<c10d::Work> work;
+  };
+  Pending Begin(const Call& call, const Collectives::Place& place);
+  CallAnswers End(const Pending& pending);
+  // Ends what was started, before other calls are compared: all ranks must
+  // find a difference at the same call.
+  void EndStarted();
   [[noreturn]] void ThrowDifference(const Call& call,
                                     const Collectives::Place& place);
-  // Returns the `mine` of all ranks, a row each.
-  at::Tensor Exchange(const at::Tensor& mine, const char* what);
+  // Gathers the `mine` of all ranks, a row each, into pending.all.
+  void Gather(const at::Tensor& mine, const char* what, Pending& pending);
 
   ProcessGroup& group_;
+  std::optional<Pending> started_;
+  std::optional<CallAnswers> finished_;
 };
 
 }  // namespace trainyard

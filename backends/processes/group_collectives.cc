@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <bit>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <utility>
 
@@ -127,6 +128,22 @@ class GroupCollectives final : public Collectives {
     const CallAnswers all =
         check_.Compare({.kind = CallKind::kAny, .value = here}, place);
     return std::count(all.values.begin(), all.values.end(), 1) > 0;
+  }
+
+  void PostNote(const RankNote& note, Place place) override {
+    check_.Start({.kind = CallKind::kNote,
+                  .value = note.flags,
+                  .rows = std::bit_cast<int64_t>(note.seconds)},
+                 place);
+  }
+
+  std::vector<RankNote> ReadNotes() override {
+    const CallAnswers all = check_.Finish();
+    std::vector<RankNote> notes;
+    for (size_t i = 0; i < all.values.size(); ++i) {
+      notes.push_back({all.values[i], std::bit_cast<double>(all.rows[i])});
+    }
+    return notes;
   }
 
   std::unique_ptr<Collectives> ForAnotherThread() override {

@@ -3,8 +3,10 @@
 #include <c10/util/Exception.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <utility>
@@ -13,6 +15,9 @@
 #include "backends/processes/gloo.h"
 #include "backends/processes/own_address.h"
 #include "backends/processes/roll_call.h"
+#include "backends/processes/share_segment.h"
+#include "backends/processes/shared_backend.h"
+#include "backends/processes/shared_exchange.h"
 #include "backends/processes/store.h"
 
 namespace trainyard {
@@ -21,22 +26,15 @@ namespace {
 using C10dGroup = c10d::ProcessGroup;
 using C10dBackend = c10::intrusive_ptr<c10d::Backend>;
 
-c10::intrusive_ptr<C10dGroup> Group(
-    const c10::intrusive_ptr<c10d::Store>& store, const Rendezvous& rendezvous,
-    const C10dBackend& gloo, const C10dBackend& on_device = nullptr,
-    c10::DeviceType type = c10::DeviceType::CPU) {
-  auto group =
-      c10::make_intrusive<C10dGroup>(store, static_cast<int>(rendezvous.rank),
-                                     static_cast<int>(rendezvous.world_size));
-  group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO, gloo);
-  if (on_device) {
-    group->setBackend(type,
-                      type == c10::DeviceType::CUDA
-                          ? C10dGroup::BackendType::NCCL
-                          : C10dGroup::BackendType::CUSTOM,
-                      on_device);
-  }
-  return group;
+// The largest piece that is exchanged at once. Memory is used from the first
+// exchange of its size on.
+constexpr size_t kTrainingArea = size_t{32} << 20;
+constexpr size_t kSideArea = size_t{4} << 20;
+
+bool SharedMemoryAllowed(const ProcessGroupOptions& options) {
+  const char* const variable = std::getenv("TRAINYARD_SHARED_MEMORY");
+  return options.shared_memory &&
+         (variable == nullptr || std::string_view(variable) != "0");
 }
 
 }  // namespace
@@ -59,38 +57,81 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
   const Rendezvous& all = options_.rendezvous;
   store_ = OpenStore(all, options_.timeout);
   roll_call_ = std::make_unique<RollCall>(store_, all.rank, all.world_size);
-  const auto part = [&](const char* name) {
-    return c10::make_intrusive<c10d::PrefixStore>(name, store_);
-  };
   if (all.rank == 0 && !all.one_machine()) {
     std::fprintf(stderr, "%s\n",
                  DescribePlace(all, ChooseOwnAddress(all)).c_str());
   }
   Guard("connecting", [&] {
-    const GlooOptions gloo = {all, options_.timeout};
     C10dBackend on_device;
-    if (!device.is_cpu()) {
-      on_device =
-          MakeDeviceGroup({part("device"), all, device, options_.timeout});
+    if (!options_.device.is_cpu()) {
+      on_device = MakeDeviceGroup(
+          {c10::make_intrusive<c10d::PrefixStore>("device", store_), all,
+           options_.device, options_.timeout});
     }
-    training_ =
-        Group(part("training"), all, MakeGloo(part("gloo/training"), gloo),
-              on_device, device.type());
-    side_ = Group(part("side"), all, MakeGloo(part("gloo/side"), gloo),
-                  on_device, device.type());
+    training_ = Connect("training", kTrainingArea, on_device);
+    side_ = Connect("side", kSideArea, on_device);
   });
+}
+
+c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(const std::string& name,
+                                                    size_t area,
+                                                    const C10dBackend& on_device) {
+  const Rendezvous& all = options_.rendezvous;
+  const auto store =
+      c10::make_intrusive<c10d::PrefixStore>(prefix_ + name, store_);
+  auto group = c10::make_intrusive<C10dGroup>(store, static_cast<int>(all.rank),
+                                              static_cast<int>(all.world_size));
+  const auto make_gloo = [store, options = options_] {
+    return MakeGloo(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
+                    {options.rendezvous, options.timeout});
+  };
+  std::shared_ptr<SharedSegment> segment;
+  if (all.one_machine()) {
+    segment = MakeSegment(SharedExchange::BytesFor(all.world_size, area));
+  }
+  if (segment) {
+    auto exchange = std::make_unique<SharedExchange>(
+        segment, area,
+        SharedRanksOptions{all.rank, all.world_size, options_.timeout});
+    exchange->ranks().Watch();
+    if (shared_ranks_ == nullptr) shared_ranks_ = &exchange->ranks();
+    group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::CUSTOM,
+                      MakeSharedBackend(std::move(exchange), make_gloo));
+  } else {
+    group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO,
+                      make_gloo());
+  }
+  if (on_device) {
+    group->setBackend(options_.device.type(),
+                      options_.device.is_cuda()
+                          ? C10dGroup::BackendType::NCCL
+                          : C10dGroup::BackendType::CUSTOM,
+                      on_device);
+  }
+  return group;
+}
+
+std::shared_ptr<SharedSegment> ProcessGroup::MakeSegment(size_t bytes) {
+  const Rendezvous& all = options_.rendezvous;
+  std::shared_ptr<SharedSegment> segment;
+  Guard("sharing memory", [&] {
+    segment = ShareSegment(
+        *store_, {.name = prefix_ + "segment/" + std::to_string(segments_++),
+                  .rank = all.rank,
+                  .size = all.world_size,
+                  .bytes = bytes,
+                  .usable = SharedMemoryAllowed(options_)});
+  });
+  return segment;
 }
 
 ProcessGroup::~ProcessGroup() = default;
 
 std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
   std::unique_ptr<ProcessGroup> other(new ProcessGroup(options_, store_));
-  const Rendezvous& all = options_.rendezvous;
-  const auto part = c10::make_intrusive<c10d::PrefixStore>(
-      "thread/" + std::to_string(others_++), store_);
-  Guard("connecting for another thread", [&] {
-    other->side_ = Group(part, all, MakeGloo(part, {all, options_.timeout}));
-  });
+  other->prefix_ = prefix_ + "thread/" + std::to_string(others_++) + "/";
+  Guard("connecting for another thread",
+        [&] { other->side_ = other->Connect("side", kSideArea, nullptr); });
   return other;
 }
 

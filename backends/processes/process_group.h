@@ -1,5 +1,6 @@
-// ProcessGroup connects the ranks of a run: by gloo for tensors on the CPU, by
-// NCCL for tensors on CUDA.
+// ProcessGroup connects the ranks of a run: for tensors on the CPU by shared
+// memory if all ranks are on one machine, else by gloo; for tensors on CUDA by
+// NCCL.
 //
 //   ProcessGroup group({.rendezvous = rendezvous});
 //   group.Guard("the sum", [&] { group.side()->allreduce(tensors)->wait(); });
@@ -16,6 +17,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,6 +26,7 @@
 
 // Include c10d/ProcessGroup.hpp, which is large, to call their methods.
 namespace c10d {
+class Backend;
 class ProcessGroup;
 class Store;
 }  // namespace c10d
@@ -31,6 +34,8 @@ class Store;
 namespace trainyard {
 
 class RollCall;
+class SharedRanks;
+class SharedSegment;
 
 struct ProcessGroupOptions {
   Rendezvous rendezvous = {};
@@ -39,6 +44,9 @@ struct ProcessGroupOptions {
   // How long to wait for a missing rank, at the start and in every collective.
   // REQUIRES: > 0.
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
+  // Whether ranks on one machine exchange CPU tensors through shared memory.
+  // The environment variable TRAINYARD_SHARED_MEMORY=0 switches it off, too.
+  bool shared_memory = true;
 };
 
 class ProcessGroup {
@@ -60,6 +68,12 @@ class ProcessGroup {
   // For everything else.
   const c10::intrusive_ptr<c10d::ProcessGroup>& side() const { return side_; }
 
+  // What the ranks wait for each other with. Null if they share no memory.
+  SharedRanks* shared_ranks() const { return shared_ranks_; }
+  // Returns memory that all ranks share, zeroed. Null on all ranks if one of
+  // them cannot map it. Collective.
+  std::shared_ptr<SharedSegment> MakeSegment(size_t bytes);
+
   // Creates a second connection between the same ranks, for another thread to
   // use its side(). It has no training(). Collective.
   std::unique_ptr<ProcessGroup> ForAnotherThread();
@@ -75,8 +89,18 @@ class ProcessGroup {
   ProcessGroup(const ProcessGroupOptions& options,
                c10::intrusive_ptr<c10d::Store> store);
 
+  // Makes the group of a name, over shared memory if possible; `area` is
+  // the largest piece of an exchange.
+  c10::intrusive_ptr<c10d::ProcessGroup> Connect(
+      const std::string& name, size_t area,
+      const c10::intrusive_ptr<c10d::Backend>& on_device);
+
   ProcessGroupOptions options_;
   c10::intrusive_ptr<c10d::Store> store_;
+  // Of the names in the store.
+  std::string prefix_;
+  int64_t segments_ = 0;
+  SharedRanks* shared_ranks_ = nullptr;  // of training_
   // Number of groups that ForAnotherThread has made.
   int64_t others_ = 0;
   std::unique_ptr<RollCall> roll_call_;

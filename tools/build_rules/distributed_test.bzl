@@ -8,7 +8,7 @@ load("//tools/build_rules:checks.bzl", "check_devices", "check_target", "compile
 _LAUNCHER = Label("//tools/launch:launch_only")
 _MAIN = Label("//tools/launch/testing:test_rank_main")
 
-def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = ["cpu"], size = "medium", tags = [], **kwargs):
+def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = ["cpu"], size = "medium", tags = [], over_gloo = False, **kwargs):
     """A GoogleTest program that runs as 1, 2 and 4 ranks, on every device that is named.
 
         distributed_test(
@@ -36,6 +36,8 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
       devices: of "cpu", "standin" and "cuda".
       size: Bazel's test size.
       tags: tags of every test.
+      over_gloo: whether there are also tests gather_cpu_2_gloo_test, ... whose ranks exchange CPU
+        tensors by gloo instead of shared memory.
       **kwargs: passed on to the program's cc_binary.
     """
     check_target("distributed_test", name, kwargs, "_test")
@@ -53,16 +55,21 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
     tests = []
     for device in devices:
         for n in world_sizes:
-            test = "{}_{}_{}_test".format(base, device, n)
-            tests.append(test)
-            sh_test(
-                name = test,
-                size = size,
-                srcs = [_LAUNCHER],
-                args = ["--nproc={}".format(n), "--", "$(rootpath :{})".format(program), "--device=" + device],
-                data = [":" + program],
-                **device_attributes(device, n, tags + ["cpu:{}".format(n)])
-            )
+            transports = [("", {})]
+            if over_gloo and device == "cpu" and n > 1:
+                transports.append(("_gloo", {"TRAINYARD_SHARED_MEMORY": "0"}))
+            for suffix, env in transports:
+                test = "{}_{}_{}{}_test".format(base, device, n, suffix)
+                tests.append(test)
+                sh_test(
+                    name = test,
+                    size = size,
+                    srcs = [_LAUNCHER],
+                    args = ["--nproc={}".format(n), "--", "$(rootpath :{})".format(program), "--device=" + device],
+                    data = [":" + program],
+                    env = env,
+                    **device_attributes(device, n, tags + ["cpu:{}".format(n)])
+                )
     native.test_suite(
         name = name,
         tests = tests,

@@ -36,6 +36,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   share_.reset();
   batch_dropped_ = false;
   update_dropped_ = false;
+  note_posted_ = false;
   update_called_ = false;
   updated_ = false;
 
@@ -51,6 +52,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
         },
         [&] { parts_.task.BackwardStep(output, *this); });
   }
+  PostNote();  // of a step without Backward
   parts_.callbacks.Fire(BackwardEnd{clock, output});
   if (!update_called_) {
     for (Optimizer* optimizer : parts_.optimizers) {
@@ -98,6 +100,15 @@ void StepRunner::ForwardDone(const at::Tensor& outputs) {
   parts_.callbacks.Fire(ForwardEnd{parts_.clock, *batch_, outputs});
 }
 
+void StepRunner::PostNote() {
+  if (note_posted_ || !is_boundary_ || !parts_.note ||
+      parts_.backend.num_processes() == 1) {
+    return;
+  }
+  parts_.backend.collectives().PostNote(parts_.note());
+  note_posted_ = true;
+}
+
 void StepRunner::CheckFinite(const at::Tensor& loss) {
   const double value = loss.is_cpu() ? ScalarValue(loss) : 0;
   if (std::isfinite(value) && !parts_.callbacks.control().discard_requested()) {
@@ -129,6 +140,7 @@ void StepRunner::Backward(const at::Tensor& loss,
     // Nothing to refer to: no batch of the window weighed anything so far.
     share_ = reference_ > 0 ? window_.Add(counted, reference_) : 0;
     masked_ = counted == 0 && size > 0;
+    PostNote();
     if (masked_) {
       parts_.backend.BackwardWithoutBatch(
           {.sync = is_boundary_, .weight = bad_loss_ ? kNan : window_.total()});

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,9 @@ class StepRunner final : public StepContext, public Stateful {
     CallbackHandler& callbacks;
     // Counts batches and updates.
     RunClock& clock;
+    // What this rank tells the others at the end of a window, along with its
+    // gradients. Unset: nothing.
+    std::function<RankNote()> note = nullptr;
   };
 
   // `schedules` may be null. Callbacks that are StepWrappers must be added
@@ -75,6 +79,10 @@ class StepRunner final : public StepContext, public Stateful {
   };
   const std::optional<BadLoss>& bad_loss() const { return bad_loss_; }
 
+  // Whether the last batch sent a note: Collectives::ReadNotes has those of all
+  // ranks.
+  bool note_posted() const { return note_posted_; }
+
   // Whether a window is unfinished: its gradients are not applied yet.
   bool in_window() const { return !is_boundary_; }
   // The window without its gradients, which WindowGradients saves.
@@ -96,6 +104,9 @@ class StepRunner final : public StepContext, public Stateful {
     wrap(*wrappers_[from], [&] { RunWrapped(wrap, inner, from + 1); });
   }
 
+  // Sends the note, once per window: before its gradients are exchanged, so
+  // that it has arrived after them.
+  void PostNote();
   // Records a loss that is not finite.
   void CheckFinite(const at::Tensor& loss);
 
@@ -116,6 +127,7 @@ class StepRunner final : public StepContext, public Stateful {
   bool update_dropped_ = false;
   // The batch has records, but none of them counts.
   bool masked_ = false;
+  bool note_posted_ = false;
   bool update_called_ = false;
   bool updated_ = false;
 };

@@ -1,6 +1,5 @@
 #include "trainer/loop/training_run.h"
 
-#include <ATen/ops/full.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -91,8 +90,12 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
 }
 
 StepRunner TrainingRun::MakeStepRunner() {
-  StepRunner::Parts parts{
-      parts_.task, {}, parts_.backend, parts_.callbacks, clock_};
+  StepRunner::Parts parts{parts_.task,
+                          {},
+                          parts_.backend,
+                          parts_.callbacks,
+                          clock_,
+                          [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; }};
   for (const NamedOptimizer& item : parts_.optimizers) {
     parts.optimizers.push_back(item.optimizer);
   }
@@ -221,6 +224,7 @@ bool TrainingRun::RunEpoch() {
     // After the last batch, the epoch is counted before anything is due.
     ended = more ? RunDueActions() : ShouldEnd();
   }
+  requested_.reset();
   if (ended) return false;
   RecordEpochMeans();
   schedules_.Step(StepOn::kEpoch);
@@ -245,17 +249,8 @@ bool TrainingRun::RunStep(int64_t batches_left) {
       steps_.Run(batch, last ? 1 : batches_left, reader_.position() - position);
   AddMeans(output);
   if (steps_.update_dropped()) HandleDroppedUpdate();
-  if (needs_seconds_) AgreeOnSeconds();
+  if (parts_.backend.num_processes() > 1) ReadNotes();
   return last;
-}
-
-void TrainingRun::AgreeOnSeconds() {
-  Backend& backend = parts_.backend;
-  if (backend.num_processes() == 1) return;
-  at::Tensor seconds =
-      at::full({1}, clock_.seconds(), at::kDouble).to(backend.device());
-  backend.collectives().Broadcast(seconds);
-  clock_.SetSeconds(seconds.item<double>());
 }
 
 void TrainingRun::AddMeans(const StepOutput& output) {
@@ -294,26 +289,9 @@ bool TrainingRun::RunDueActions() {
   }
   if (checkpoint_.Due(clock_)) SaveCheckpoint(/*finished=*/false);
   if (report_.Due(clock_)) ReportMeans();
-  if (!parts_.backend.collectives().Any(
-          parts_.control.requested() ||
-          (cancellation_ && cancellation_->requested()))) {
-    return false;
-  }
+  if (!AnyRequested()) return false;
   RunRequestedActions();
   return ShouldEnd();
-}
-
-void TrainingRun::RunRequestedActions() {
-  Control& control = parts_.control;
-  Collectives& collectives = parts_.backend.collectives();
-  const bool evaluate = collectives.Any(control.TakeEvaluationRequest());
-  if (evaluate && !evaluator_.empty() && !evaluation_.DoneAt(clock_)) {
-    Evaluate();
-    parts_.task.SetTraining(true);
-  }
-  // The evaluation may have requested one.
-  const bool save = collectives.Any(control.TakeCheckpointRequest());
-  if (save && !checkpoint_.DoneAt(clock_)) SaveCheckpoint(/*finished=*/false);
 }
 
 void TrainingRun::Evaluate() {
@@ -321,6 +299,7 @@ void TrainingRun::Evaluate() {
   const Metrics& metrics = evaluator_.Evaluate(clock_);
   if (!evaluator_.empty()) schedules_.Observe(metrics);
   evaluation_.Done(clock_);
+  requested_.reset();
   eval_seconds_ += clock_.Elapsed() - start;
 }
 
@@ -333,6 +312,7 @@ void TrainingRun::ReportMeans() {
   }
   report_means_.Reset();
   parts_.callbacks.Fire(MetricsReport{clock_, metrics});
+  requested_.reset();
 }
 
 bool TrainingRun::ShouldEnd() {

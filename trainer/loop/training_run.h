@@ -80,7 +80,8 @@ class TrainingRun {
   bool RunEpoch();
   // Returns whether this was the epoch's last batch, of at most `batches_left`.
   bool RunStep(int64_t batches_left);
-  void AgreeOnSeconds();
+  // Reads what the ranks told each other along with the gradients.
+  void ReadNotes();
   void AddMeans(const StepOutput& output);
   void RecordEpochMeans();
   // After an update was dropped because a loss is not finite: requests a stop,
@@ -90,6 +91,12 @@ class TrainingRun {
   // Evaluates, saves and reports if due after the last batch, in this order,
   // then what callbacks requested. Returns whether the run is to end here.
   bool RunDueActions();
+  // Whether anything is requested on any rank. After a batch it is what the
+  // ranks told each other along with their last gradients; otherwise
+  // collective.
+  bool AnyRequested();
+  // Whether this rank was asked for something, by a callback or a signal.
+  bool RequestedHere() const;
   void RunRequestedActions();
   void Evaluate();
   void ReportMeans();
@@ -128,6 +135,10 @@ class TrainingRun {
   Milestone checkpoint_;
   Milestone report_;
   const bool needs_seconds_;
+  // Whether anything was requested on any rank before the gradients of the last
+  // batch were exchanged. Unset: ask the ranks, because there was no batch, or
+  // something that is done rarely was done since.
+  std::optional<bool> requested_;
   // Of TrainOptions::max_batches_per_epoch and the environment.
   const std::optional<int64_t> epoch_limit_;
   // Whether a callback on any rank hears reports.

@@ -78,6 +78,7 @@ void TrainingRun::SaveCheckpoint(bool finished) {
   state_.Collect(steps_.in_window(), checkpoint);
   const std::string path = checkpoints_->Save(checkpoint);
   parts_.callbacks.Fire(CheckpointSaved{clock_, path});
+  requested_.reset();
 }
 
 void TrainingRun::RestoreLatest() {
