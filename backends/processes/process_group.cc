@@ -73,9 +73,8 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
   });
 }
 
-c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(const std::string& name,
-                                                    size_t area,
-                                                    const C10dBackend& on_device) {
+c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(
+    const std::string& name, size_t area, const C10dBackend& on_device) {
   const Rendezvous& all = options_.rendezvous;
   const auto store =
       c10::make_intrusive<c10d::PrefixStore>(prefix_ + name, store_);
