@@ -39,19 +39,19 @@ TEST(ManifestTest, ParseInvertsFormat) {
 
 TEST(ManifestTest, RejectsANewerFormatUnlessItIsCompatible) {
   pb::Manifest manifest = Sample();
-  manifest.set_format_version(3);
+  manifest.set_format_version(4);
   // Fields that a later version adds are ignored.
   manifest.GetReflection()->MutableUnknownFields(&manifest)->AddVarint(99, 1);
   EXPECT_TRUE(
       ParseManifest(Framed(kManifestMagic, manifest.SerializeAsString())).ok());
-  manifest.set_min_reader_version(2);
+  manifest.set_min_reader_version(3);
   const absl::Status newer =
       ParseManifest(Framed(kManifestMagic, manifest.SerializeAsString()))
           .status();
   EXPECT_TRUE(absl::IsFailedPrecondition(newer)) << newer;
   EXPECT_THAT(std::string(newer.message()),
-              HasSubstr("written in format 3 by \"test\"; this program reads "
-                        "up to format 1"));
+              HasSubstr("written in format 4 by \"test\"; this program reads "
+                        "up to format 2"));
 }
 
 struct Case {
