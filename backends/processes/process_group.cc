@@ -94,7 +94,9 @@ c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(
         SharedRanksOptions{all.rank, all.world_size, options_.timeout});
     exchange->ranks().Watch();
     if (shared_ranks_ == nullptr) shared_ranks_ = &exchange->ranks();
-    group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::CUSTOM,
+    // Not CUSTOM: c10d has one backend of each type, and the group of a device
+    // other than CUDA is of that type.
+    group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO,
                       MakeSharedBackend(std::move(exchange), make_gloo));
   } else {
     group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO,
