@@ -1,10 +1,8 @@
 #include "backends/ddp.h"
 
-#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/stack.h>
 #include <c10/util/Exception.h>
 
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "backends/backend_decorator.h"
 #include "backends/check_loss.h"
 #include "backends/graph_walk.h"
+#include "backends/largest_weight.h"
 #include "backends/processes/group_collectives.h"
 #include "backends/same_models.h"
 #include "backends/weight_sum.h"
@@ -56,14 +55,7 @@ class Ddp final : public BackendDecorator {
   }
 
   double ReferenceWeight(double weight) override {
-    if (!reference_) {
-      at::Tensor largest = at::scalar_tensor(weight, at::kDouble);
-      collectives_->AllReduce(largest, ReduceOp::kMax);
-      // No rank has weight yet: ask again at the next batch.
-      if (largest.item<double>() == 0) return 0;
-      reference_ = largest.item<double>();
-    }
-    return *reference_;
+    return largest_.Of(weight, *collectives_);
   }
 
   void Backward(const at::Tensor& loss,
@@ -107,15 +99,15 @@ class Ddp final : public BackendDecorator {
 
   State SaveState() const override {
     State state = BackendDecorator::SaveState();
-    // Shares are fractions of it, so it decides how they are rounded.
-    state.Set("reference_weight", reference_.value_or(0));
+    largest_.Save(state);
     return state;
   }
 
   void LoadState(const State& state) override {
-    const double reference = state.Get<double>("reference_weight");
+    LargestWeight largest;
+    largest.Load(state);
     BackendDecorator::LoadState(state);
-    reference_ = reference > 0 ? std::optional(reference) : std::nullopt;
+    largest_ = largest;
   }
 
  private:
@@ -182,7 +174,7 @@ class Ddp final : public BackendDecorator {
   std::unordered_set<const void*> known_;
   std::unordered_set<const Optimizer*> checked_;
   std::vector<std::unique_ptr<ModelReducer>> reducers_;
-  std::optional<double> reference_;
+  LargestWeight largest_;
 };
 
 }  // namespace

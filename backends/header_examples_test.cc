@@ -15,6 +15,7 @@
 #include "backends/collectives.h"
 #include "backends/ddp.h"
 #include "backends/gather_text.h"
+#include "backends/largest_weight.h"
 #include "backends/model_reducer.h"
 #include "backends/processes/group_collectives.h"
 #include "backends/processes/process_group.h"
@@ -161,6 +162,21 @@ TEST(HeaderExamplesTest, UnevenInputs) {
     }
     // The means of 1 and 11, and of 12 alone.
     EXPECT_EQ(gradients, (std::vector<double>{6, 12}));
+  });
+}
+
+TEST(HeaderExamplesTest, LargestWeight) {
+  WithTwoRanks([](ProcessGroup&, Collectives& collectives) {
+    const double weight = collectives.rank() == 0 ? 96 : 64;
+    LargestWeight largest;
+    EXPECT_EQ(largest.Of(0, collectives), 0);
+    const double reference = largest.Of(weight, collectives);
+    EXPECT_EQ(reference, 96);
+    State state;
+    largest.Save(state);
+    LargestWeight loaded;
+    loaded.Load(state);
+    EXPECT_EQ(loaded.Of(128, collectives), 96);
   });
 }
 

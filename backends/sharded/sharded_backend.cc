@@ -138,14 +138,7 @@ void ShardedBackend::PrepareOptimizer(Optimizer& optimizer) {
 }
 
 double ShardedBackend::ReferenceWeight(double weight) {
-  if (!reference_) {
-    at::Tensor largest = at::scalar_tensor(weight, at::kDouble);
-    collectives_->AllReduce(largest, ReduceOp::kMax);
-    // No rank has weight yet: ask again at the next batch.
-    if (largest.item<double>() == 0) return 0;
-    reference_ = largest.item<double>();
-  }
-  return *reference_;
+  return largest_.Of(weight, *collectives_);
 }
 
 // The models that this loss trains. A single model is one of them.
@@ -235,15 +228,15 @@ void ShardedBackend::EndWindow() {
 
 State ShardedBackend::SaveState() const {
   State state = BackendDecorator::SaveState();
-  // Shares are fractions of it, so it decides how they are rounded.
-  state.Set("reference_weight", reference_.value_or(0));
+  largest_.Save(state);
   return state;
 }
 
 void ShardedBackend::LoadState(const State& state) {
-  const double reference = state.Get<double>("reference_weight");
+  LargestWeight largest;
+  largest.Load(state);
   BackendDecorator::LoadState(state);
-  reference_ = reference > 0 ? std::optional(reference) : std::nullopt;
+  largest_ = largest;
 }
 
 }  // namespace trainyard

@@ -18,13 +18,13 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "backends/backend_decorator.h"
+#include "backends/largest_weight.h"
 #include "backends/processes/process_group.h"
 #include "backends/sharded/shard_layout.h"
 #include "backends/sharded/shard_reducer.h"
@@ -88,7 +88,7 @@ class ShardedBackend : public BackendDecorator {
   const ShardReducerOptions reducer_options_;
   const bool broadcast_buffers_;
   WeightSum weights_;
-  std::optional<double> reference_;
+  LargestWeight largest_;
 
   std::vector<ModelTensors> models_;
   std::vector<at::Tensor> buffers_;
