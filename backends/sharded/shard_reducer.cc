@@ -6,6 +6,8 @@
 #include <torch/csrc/autograd/node.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "backends/sharded/tensor_buckets.h"
+
 namespace trainyard {
 namespace {
 
@@ -66,23 +68,15 @@ ShardReducer::ShardReducer(SliceExchange& exchange,
       "ShardReducer: bucket_bytes is ", options_.bucket_bytes,
       ", first_bucket_bytes ", options_.first_bucket_bytes);
   // A backward pass computes gradients from the last parameter to the first.
-  std::vector<size_t> open;
-  size_t bytes = 0;
+  std::vector<at::Tensor> backwards;
   for (size_t i = params_.size(); i-- > 0;) {
-    const at::Tensor& whole = params_[i].whole;
-    const size_t limit =
-        buckets_.empty() ? options_.first_bucket_bytes : options_.bucket_bytes;
-    if (!open.empty() &&
-        (bytes + whole.nbytes() > limit ||
-         params_[open[0]].whole.scalar_type() != whole.scalar_type() ||
-         params_[open[0]].whole.device() != whole.device())) {
-      AddBucket(std::exchange(open, {}));
-      bytes = 0;
-    }
-    open.push_back(i);
-    bytes += whole.nbytes();
+    backwards.push_back(params_[i].whole);
   }
-  if (!open.empty()) AddBucket(std::move(open));
+  for (std::vector<size_t>& bucket : GroupIntoBuckets(
+           backwards, options_.first_bucket_bytes, options_.bucket_bytes)) {
+    for (size_t& param : bucket) param = params_.size() - 1 - param;
+    AddBucket(std::move(bucket));
+  }
   hooks_ = std::make_unique<Hooks>(params_, [this](size_t param) {
     if (!armed_ || filled_[param]) return;
     Fill(param);

@@ -7,27 +7,20 @@
 #include <memory>
 #include <utility>
 
+#include "backends/sharded/tensor_buckets.h"
+
 namespace trainyard {
 
 SliceGatherer::SliceGatherer(SliceExchange& exchange,
                              std::vector<ParamSlice> params,
                              size_t bucket_bytes)
     : exchange_(exchange), params_(std::move(params)) {
-  std::vector<size_t> open;
-  size_t bytes = 0;
-  for (size_t i = 0; i < params_.size(); ++i) {
-    const at::Tensor& whole = params_[i].whole;
-    if (!open.empty() &&
-        (bytes + whole.nbytes() > bucket_bytes ||
-         params_[open[0]].whole.scalar_type() != whole.scalar_type() ||
-         params_[open[0]].whole.device() != whole.device())) {
-      AddBucket(std::exchange(open, {}));
-      bytes = 0;
-    }
-    open.push_back(i);
-    bytes += whole.nbytes();
+  std::vector<at::Tensor> wholes;
+  for (const ParamSlice& param : params_) wholes.push_back(param.whole);
+  for (std::vector<size_t>& bucket :
+       GroupIntoBuckets(wholes, bucket_bytes, bucket_bytes)) {
+    AddBucket(std::move(bucket));
   }
-  if (!open.empty()) AddBucket(std::move(open));
 }
 
 void SliceGatherer::AddBucket(std::vector<size_t> params) {
