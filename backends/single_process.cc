@@ -1,6 +1,7 @@
 #include "backends/single_process.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/scalar_tensor.h>
 
 #include <vector>
@@ -10,7 +11,6 @@
 #include "trainer/model/ready_gradients.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
-#include "trainer/scalar_value.h"
 #include "trainer/state.h"
 
 namespace trainyard {
@@ -33,12 +33,8 @@ class SingleProcess final : public Backend {
     CheckLoss(loss);
     if (ReadyGradients::Add(loss, options.share)) {
       // A compiled step has computed them.
-    } else if (options.share == 1) {
-      loss.backward();
     } else {  // as the gradient of the loss itself: no extra kernel
-      loss.backward(
-          at::scalar_tensor(options.share, loss.options().requires_grad(false))
-              .reshape(loss.sizes()));
+      loss.backward(LossGradient(loss, options.share));
     }
     if (options.sync) weight_ = options.weight;
   }
@@ -61,7 +57,6 @@ class SingleProcess final : public Backend {
     if (options.clip.kind == Clip::Kind::kNorm) {
       // Folded into the optimizer's own pass over the gradients.
       divisor = ClippingDivisor(gradients, options.divisor, options.clip.limit);
-      if (divisor.is_cpu() && ScalarValue(divisor) == 1) divisor.reset();
     } else if (options.clip.kind == Clip::Kind::kNone) {
       divisor = at::scalar_tensor(options.divisor, gradients.front().options());
     } else {
@@ -85,10 +80,31 @@ class SingleProcess final : public Backend {
   void LoadState(const State& state) override { state.CheckVersion(1); }
 
  private:
+  // Returns a tensor like the loss with the value `share`. Kept for the next
+  // step: making it costs as much as all the calls of the callbacks. Another
+  // version means that a hook has changed it in place.
+  const at::Tensor& LossGradient(const at::Tensor& loss, double share) {
+    if (!loss_gradient_.defined() || loss_share_ != share ||
+        loss_gradient_._version() != loss_gradient_version_ ||
+        loss_gradient_.sizes() != loss.sizes() ||
+        loss_gradient_.scalar_type() != loss.scalar_type() ||
+        loss_gradient_.device() != loss.device()) {
+      const at::NoGradGuard no_gradients;
+      loss_gradient_ =
+          at::full(loss.sizes(), share, loss.options().requires_grad(false));
+      loss_share_ = share;
+      loss_gradient_version_ = loss_gradient_._version();
+    }
+    return loss_gradient_;
+  }
+
   const std::string name_ = "sp";
   at::Device device_;
   const std::unique_ptr<Collectives> collectives_ = MakeLocalCollectives();
   double weight_ = 1;
+  at::Tensor loss_gradient_;
+  double loss_share_ = 1;  // what loss_gradient_ has in it
+  int64_t loss_gradient_version_ = 0;
 };
 
 }  // namespace

@@ -114,8 +114,13 @@ void AdamWUpdate(benchmark::State& state, const Shapes& shapes) {
     libtorch.Time([&] { their_optimizer.step(); });
     kernel.Time([&] { lists.Update(); });
     ours_clip.Time([&] {
-      our_clipped.StepDivided(
-          ClippingDivisor(our_clipped.Gradients(), 1, kLimit));
+      const at::Tensor divisor =
+          ClippingDivisor(our_clipped.Gradients(), 1, kLimit);
+      if (divisor.defined()) {
+        our_clipped.StepDivided(divisor);
+      } else {
+        our_clipped.step();
+      }
     });
     libtorch_clip.Time([&] {
       torch::nn::utils::clip_grad_norm_(libtorch_clip.params(), kLimit);

@@ -150,8 +150,9 @@ at::Tensor ClippingDivisor(const std::vector<at::Tensor>& gradients,
   if (gradients.empty() || !gradients.front().is_cpu()) {
     return ClippingDivisor(GradientNorm(gradients), divisor, max_norm);
   }
-  return at::scalar_tensor(HostDivisor(HostNorm(gradients), divisor, max_norm),
-                           gradients.front().options());
+  const double factor = HostDivisor(HostNorm(gradients), divisor, max_norm);
+  if (factor == 1) return at::Tensor();
+  return at::scalar_tensor(factor, gradients.front().options());
 }
 
 void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip) {
@@ -160,7 +161,10 @@ void ClipGradients(const std::vector<at::Tensor>& gradients, const Clip& clip) {
     case Clip::Kind::kNone:
       return;
     case Clip::Kind::kNorm:
-      at::_foreach_div_(gradients, ClippingDivisor(gradients, 1, clip.limit));
+      if (const at::Tensor divisor = ClippingDivisor(gradients, 1, clip.limit);
+          divisor.defined()) {
+        at::_foreach_div_(gradients, divisor);
+      }
       return;
     case Clip::Kind::kValue:
       at::_foreach_clamp_min_(gradients, -clip.limit);

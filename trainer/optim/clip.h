@@ -48,7 +48,8 @@ at::Tensor ClippingDivisor(const at::Tensor& norm, double divisor,
                            double max_norm);
 
 // The same, computing the norm of the gradients. Cheaper on the CPU than
-// GradientNorm followed by the function above.
+// GradientNorm followed by the function above, and undefined there if nothing
+// has to be divided.
 at::Tensor ClippingDivisor(const std::vector<at::Tensor>& gradients,
                            double divisor, double max_norm);
 

@@ -92,6 +92,13 @@ TEST(ClipTest, DivisorIsTheSameWithoutAGivenNorm) {
   }
 }
 
+TEST(ClipTest, DivisorIsUndefinedIfNothingIsDivided) {
+  const double norm = GradientNorm(Gradients()).item<double>();
+  EXPECT_FALSE(ClippingDivisor(Gradients(), 1, norm + 1).defined());
+  EXPECT_TRUE(ClippingDivisor(Gradients(), 1, norm - 1).defined());
+  EXPECT_TRUE(ClippingDivisor(Gradients(), 2, norm + 1).defined());
+}
+
 TEST(ClipTest, RejectsBadLimits) {
   for (const double limit :
        {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
