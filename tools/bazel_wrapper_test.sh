@@ -5,7 +5,7 @@
 set -u
 
 readonly WRAPPER=$PWD/$1
-readonly ALL="g++ clang-19 lld-19 python3 python3-pip protobuf-compiler bazel-skylib bazel-platforms bazel-rules-proto \
+readonly ALL="g++ clang-19 lld-19 python3 python3-pip protobuf-compiler cmake pkg-config bazel-skylib bazel-platforms bazel-rules-proto \
 bazel-rules-java libabsl-dev libprotobuf-dev libgoogle-glog-dev libgtest-dev libgmock-dev libbenchmark-dev \
 libgloo-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev dataset-fashion-mnist bazel-bootstrap"
 readonly ADVICE="install these Debian packages and run it again:"
@@ -46,7 +46,7 @@ begin() {
 # Everything the wrapper looks for. Bazel prints where it runs and what it was given.
 install_all() {
   local path
-  for path in g++ clang-19 ld.lld-19 python3 pip3 protoc; do program "$path" "exit 99"; done
+  for path in g++ clang-19 ld.lld-19 python3 pip3 protoc cmake pkg-config; do program "$path" "exit 99"; done
   for path in share/bazel/tools/skylib/lib.bzl share/bazel/tools/platforms/BUILD \
     share/bazel/rules/{proto,java}/WORKSPACE share/datasets/fashion-mnist/train \
     include/{absl/base/config,google/protobuf/message,glog/logging,gtest/gtest,gmock/gmock}.h \

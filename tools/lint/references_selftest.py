@@ -85,6 +85,15 @@ class VisibilityTest(LintTest):
         self.write("tools/ok.h", "// Ok is one.\n//\n//   int one = Ok();\n#ifndef OK\n")
         self.assert_clean("visibility")
 
+    def test_a_public_library_that_is_not_in_the_package(self):
+        self.write("README.md", "`//trainer:a` `//tools/package:trainyard`\n")
+        package = 'trainyard_package(name = "trainyard", visibility = ["//visibility:public"], deps = [{}])\n'
+        self.write("trainer/BUILD.bazel", 'trainyard_cc_library(name = "a", visibility = ["//visibility:public"])\n')
+        self.write("tools/package/BUILD.bazel", package.format(""))
+        self.assert_fails("visibility", "trainer/BUILD.bazel:1: a is public, but not in deps of //tools/package:trainyard")
+        self.write("tools/package/BUILD.bazel", package.format('"//trainer:a"'))
+        self.assert_clean("visibility")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
