@@ -20,7 +20,7 @@ class SumOfRows final : public SliceExchange::Pending {
   SumOfRows(c10d::ProcessGroup& group, const at::Tensor& buffer)
       : sent_(buffer), received_(at::empty_like(buffer)) {
     std::vector<int64_t> even;
-    work_ = group.alltoall_base(received_, sent_, even, even);
+    work_ = group.all_to_all_single(received_, sent_, even, even);
   }
 
   at::Tensor Wait() override {
@@ -42,7 +42,7 @@ class ReducedRow final : public SliceExchange::Pending {
  public:
   ReducedRow(c10d::ProcessGroup& group, const at::Tensor& buffer)
       : sent_(buffer), sum_(at::empty({buffer.size(1)}, buffer.options())) {
-    work_ = group._reduce_scatter_base(sum_, sent_);
+    work_ = group.reduce_scatter_single(sum_, sent_);
   }
 
   at::Tensor Wait() override {
@@ -62,7 +62,7 @@ class GatheredRows final : public SliceExchange::Pending {
   GatheredRows(c10d::ProcessGroup& group, const at::Tensor& buffer,
                int64_t rank)
       : rows_(buffer), own_(buffer.narrow(0, rank, 1)) {
-    work_ = group._allgather_base(rows_, own_);
+    work_ = group.all_gather_single(rows_, own_);
   }
 
   at::Tensor Wait() override {

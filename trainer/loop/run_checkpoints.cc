@@ -91,9 +91,10 @@ Restored RunCheckpoints::LoadStep(int64_t step) {
   for (const StepInfo& info : OrThrow(checkpointer_->List())) {
     steps += " " + std::to_string(info.step);
   }
-  TORCH_CHECK_VALUE(false, "Train: resume_from.step is ", step, ", but ",
-                    place_, " has no such checkpoint; it has the steps",
-                    steps.empty() ? " (none)" : steps);
+  C10_THROW_ERROR(ValueError,
+                  c10::str("Train: resume_from.step is ", step, ", but ",
+                           place_, " has no such checkpoint; it has the steps",
+                           steps.empty() ? " (none)" : steps));
 }
 
 std::optional<Restored> RunCheckpoints::Find(Resume resume,
