@@ -162,12 +162,12 @@ TEST(HeaderExamplesTest, SharedBackend) {
     // A part for each rank: the sum of its rows.
     at::Tensor rows = at::arange(1200, at::kFloat).add(rank).reshape({2, 600});
     at::Tensor own_row = at::zeros({600});
-    group->_reduce_scatter_base(own_row, rows)->wait();
+    group->reduce_scatter_single(own_row, rows)->wait();
     EXPECT_TRUE(at::equal(
         own_row,
         at::arange(1200, at::kFloat).mul(2).add(1).reshape({2, 600})[rank]));
     at::Tensor all = at::zeros({2, 600});
-    group->_allgather_base(all, own_row)->wait();
+    group->all_gather_single(all, own_row)->wait();
     EXPECT_TRUE(at::equal(
         all, at::arange(1200, at::kFloat).mul(2).add(1).reshape({2, 600})));
   });

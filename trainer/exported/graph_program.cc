@@ -41,8 +41,8 @@ ValueKind KindOfResult(const c10::Type& type) {
       }
       [[fallthrough]];
     default:
-      TORCH_CHECK_VALUE(false, "its result, ", type.str(),
-                        ", is of a type that graphs do not have");
+      C10_THROW_ERROR(ValueError, "its result, " + type.str() +
+                                      ", is of a type that graphs do not have");
   }
 }
 

@@ -39,7 +39,7 @@ int64_t MemoryFormatNamed(const std::string& name) {
   for (const auto& [known, format] : kFormats) {
     if (name == known) return static_cast<int64_t>(format);
   }
-  TORCH_CHECK_VALUE(false, "there is no memory format \"", name, "\"");
+  C10_THROW_ERROR(ValueError, "there is no memory format \"" + name + "\"");
 }
 
 class Preparer {
