@@ -134,7 +134,17 @@ void ShardedBackend::PrepareOptimizer(Optimizer& optimizer) {
     }
   }
   if (!used.empty()) optimizer.UseSlices(used);
-  prepared_[&optimizer] = optimizer.num_groups();
+}
+
+bool ShardedBackend::UpdatesSlices(const Optimizer& optimizer) const {
+  for (const auto& group : optimizer.param_groups()) {
+    for (const at::Tensor& parameter : group.params()) {
+      if (!slice_tensors_.contains(parameter.unsafeGetTensorImpl())) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 double ShardedBackend::ReferenceWeight(double weight) {
@@ -185,10 +195,7 @@ void ShardedBackend::BackwardWithoutBatch(const BackwardOptions& options) {
 }
 
 double ShardedBackend::FinishGradients(Optimizer& optimizer) {
-  const auto known = prepared_.find(&optimizer);
-  if (known == prepared_.end() || known->second != optimizer.num_groups()) {
-    PrepareOptimizer(optimizer);
-  }
+  if (!UpdatesSlices(optimizer)) PrepareOptimizer(optimizer);
   BackendDecorator::FinishGradients(optimizer);
   return weights_.Mean();
 }

@@ -16,7 +16,6 @@
 #ifndef TRAINYARD_BACKENDS_SHARDED_SHARDED_BACKEND_H_
 #define TRAINYARD_BACKENDS_SHARDED_SHARDED_BACKEND_H_
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -79,6 +78,9 @@ class ShardedBackend : public BackendDecorator {
   void RemakeReducersIfStale();
   std::vector<ShardReducer*> Reached(const at::Tensor& loss) const;
   double NormOverRanks(Optimizer& optimizer);
+  // Whether all of its parameters are slices. The address of an optimizer says
+  // nothing: another one may have had it before.
+  bool UpdatesSlices(const Optimizer& optimizer) const;
 
   const std::string name_;
   const std::shared_ptr<ProcessGroup> group_;
@@ -96,8 +98,6 @@ class ShardedBackend : public BackendDecorator {
   std::unordered_set<const void*> slice_tensors_;
   std::vector<std::unique_ptr<ShardReducer>> reducers_;  // one per model
   std::vector<bool> required_;  // of all parameters of all models
-  // How many groups of an optimizer were prepared.
-  std::unordered_map<const Optimizer*, size_t> prepared_;
 };
 
 }  // namespace trainyard

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/amp.h"
@@ -20,11 +21,21 @@
 #include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 #include "trainer/loop/grad_window.h"
+#include "trainer/optim/adadelta.h"
 #include "trainer/optim/adafactor.h"
+#include "trainer/optim/adagrad.h"
+#include "trainer/optim/adam.h"
+#include "trainer/optim/adamax.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/asgd.h"
 #include "trainer/optim/lamb.h"
+#include "trainer/optim/lbfgs.h"
+#include "trainer/optim/lion.h"
 #include "trainer/optim/muon.h"
+#include "trainer/optim/nadam.h"
+#include "trainer/optim/radam.h"
+#include "trainer/optim/rmsprop.h"
+#include "trainer/optim/rprop.h"
 #include "trainer/optim/sgd.h"
 
 namespace trainyard {
@@ -39,16 +50,19 @@ constexpr int64_t kRecords = 32;
 using MakeOptimizer =
     std::function<std::unique_ptr<Optimizer>(const std::vector<at::Tensor>&)>;
 
-std::unique_ptr<Optimizer> MakeAdamW(const std::vector<at::Tensor>& params) {
-  return std::make_unique<AdamW>(params,
-                                 AdamWOptions{.lr = 0.01, .weight_decay = 0.1});
+template <class T, class Options>
+MakeOptimizer Make(const Options& options) {
+  return [options](const std::vector<at::Tensor>& params) {
+    return std::make_unique<T>(params, options);
+  };
 }
 
 struct Setting {
   int64_t accumulation = 1;
   Clip clip = {};
   bool freeze_first = false;
-  MakeOptimizer optimizer = MakeAdamW;
+  MakeOptimizer optimizer =
+      Make<AdamW>(AdamWOptions{.lr = 0.01, .weight_decay = 0.1});
 };
 
 std::unique_ptr<Backend> Alone() { return MakeSingleProcessBackend(at::kCPU); }
@@ -152,17 +166,25 @@ TEST(ShardedTrainingTest, LeavesFrozenParametersAlone) {
   EXPECT_TRUE(at::equal(trained[0], TinyMlp().parameters()[0]));
 }
 
-TEST(ShardedTrainingTest, OtherElementWiseOptimizers) {
-  CompareWithDdpAndOneProcess(
-      {.optimizer = [](const std::vector<at::Tensor>& params) {
-        return std::make_unique<SGD>(params,
-                                     SGDOptions{.lr = 0.05, .momentum = 0.9});
-      }});
-  // Has numbers per parameter beside those per element.
-  CompareWithDdpAndOneProcess(
-      {.optimizer = [](const std::vector<at::Tensor>& params) {
-        return std::make_unique<ASGD>(params, ASGDOptions{.lr = 0.05});
-      }});
+TEST(ShardedTrainingTest, EveryOtherElementWiseOptimizer) {
+  const std::vector<std::pair<std::string, MakeOptimizer>> optimizers = {
+      {"SGD", Make<SGD>(SGDOptions{.lr = 0.05, .momentum = 0.9})},
+      // Has numbers per parameter beside those per element.
+      {"ASGD", Make<ASGD>(ASGDOptions{.lr = 0.05})},
+      {"Adam", Make<Adam>(AdamOptions{.lr = 0.01, .amsgrad = true})},
+      {"Adadelta", Make<Adadelta>(AdadeltaOptions{.lr = 2})},
+      {"Adagrad", Make<Adagrad>(AdagradOptions{.lr = 0.05})},
+      {"Adamax", Make<Adamax>(AdamaxOptions{.lr = 0.01})},
+      {"Lion", Make<Lion>(LionOptions{.lr = 0.005})},
+      {"NAdam", Make<NAdam>(NAdamOptions{.lr = 0.01})},
+      {"RAdam", Make<RAdam>(RAdamOptions{.lr = 0.05})},
+      {"RMSprop", Make<RMSprop>(RMSpropOptions{.lr = 0.01, .momentum = 0.5})},
+      {"Rprop", Make<Rprop>(RpropOptions{.lr = 0.001})},
+  };
+  for (const auto& [name, optimizer] : optimizers) {
+    SCOPED_TRACE(name);
+    CompareWithDdpAndOneProcess({.optimizer = optimizer});
+  }
 }
 
 TEST(ShardedTrainingTest, MixedPrecisionEqualsDdp) {
@@ -305,6 +327,8 @@ TEST(ShardedTrainingTest, RefusesOptimizersThatLookAtWholeTensors) {
   EXPECT_THAT(refused(adafactor), HasSubstr("Adafactor: an update looks at"));
   Muon muon({{.params = {{"weight", net.weight}}}});
   EXPECT_THAT(refused(muon), HasSubstr("Muon: an update looks at whole"));
+  LBFGS lbfgs({net.weight});
+  EXPECT_THAT(refused(lbfgs), HasSubstr("LBFGS: an update looks at whole"));
 }
 
 TEST(ShardedTrainingTest, RefusesWhatItCannotDo) {

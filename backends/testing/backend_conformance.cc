@@ -3,8 +3,10 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
+
+#include <optional>
 
 #include "trainer/optim/clip.h"
 
@@ -13,21 +15,22 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// An optimizer that only records the gradients of its last step, divided.
+// An optimizer that only records the gradients of its last step, divided. Where
+// gradients are sharded, they are this rank's slice.
 class Spy final : public Optimizer {
  public:
   explicit Spy(const at::Tensor& parameter)
-      : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}),
-        parameter_(parameter) {}
+      : Optimizer("Spy", ParamGroups({parameter}), {{"lr", 0}}) {}
   std::vector<NamedTensor> NamedTensors() const override { return {}; }
+  bool element_wise() const override { return true; }
+  at::Tensor gradient() { return param_groups()[0].params()[0].grad(); }
   at::Tensor seen;
 
  private:
+  void ReplaceBySlices(const SlicesByWhole&) override {}
   void Step(const std::optional<at::Tensor>& divisor) override {
-    seen =
-        divisor ? parameter_.grad().div(*divisor) : parameter_.grad().clone();
+    seen = divisor ? gradient().div(*divisor) : gradient().clone();
   }
-  at::Tensor parameter_;
 };
 
 class Step {
@@ -43,7 +46,7 @@ class Step {
     EXPECT_TRUE(backend_.Update(spy_, options));
     spy_.ZeroGrad();
     backend_.EndWindow();
-    return spy_.seen;
+    return Whole(spy_.seen);
   }
 
   void Backward(const BackwardOptions& options) {
@@ -53,9 +56,19 @@ class Step {
   }
 
   double Finish() { return backend_.FinishGradients(spy_); }
-  at::Tensor parameter() const { return parameter_; }
+  at::Tensor Gradient() { return Whole(spy_.gradient()); }
 
  private:
+  // The gradient of the whole parameter, from the slices of all ranks.
+  at::Tensor Whole(const at::Tensor& gradient) {
+    if (!backend_.shards_gradients()) return gradient;
+    const ParamSlice& own = spy_.slices().at("0");
+    at::Tensor whole = at::zeros_like(parameter_);
+    whole.narrow(0, own.begin, own.slice.numel()).copy_(gradient);
+    backend_.collectives().AllReduce(whole, ReduceOp::kSum);
+    return whole;
+  }
+
   Backend& backend_;
   at::Tensor direction_ = at::tensor({3.0F, 4.0F}, backend_.device());
   at::Tensor parameter_ = at::ones({2}, backend_.device()).requires_grad_();
@@ -85,11 +98,20 @@ TEST_P(BackendConformanceTest, GradientsOfAWindowAreSummed) {
   }
 }
 
+// A model and its optimizer end, and others take their place in memory.
+TEST_P(BackendConformanceTest, TrainsModelsOneAfterTheOther) {
+  std::optional<Step> step;
+  for (int model = 0; model < 3; ++model) {
+    step.emplace(*backend_);
+    ExpectNear(step->Run(1, {}), {3, 4});
+  }
+}
+
 TEST_P(BackendConformanceTest, FinishedGradientsAreUnscaled) {
   Step step(*backend_);
   step.Backward({});
   step.Finish();
-  ExpectNear(step.parameter().grad(), {3, 4});
+  ExpectNear(step.Gradient(), {3, 4});
 }
 
 TEST_P(BackendConformanceTest, WeightIsTheMeanOfAllRanks) {
@@ -103,7 +125,7 @@ TEST_P(BackendConformanceTest, ARankWithoutABatchTakesPart) {
   step.Backward({.share = 0.5, .sync = false});
   backend_->BackwardWithoutBatch({.weight = 2});
   EXPECT_EQ(step.Finish(), 2);
-  ExpectNear(step.parameter().grad(), {1.5, 2});
+  ExpectNear(step.Gradient(), {1.5, 2});
 }
 
 TEST_P(BackendConformanceTest, ReferenceWeightIsTheLargestOfAllRanks) {
@@ -139,11 +161,14 @@ TEST_P(BackendConformanceTest, DividesBeforeClipping) {
 TEST_P(BackendConformanceTest, ClipsByNormValueOrFunction) {
   ExpectNear(Step(*backend_).Run(1, {.clip = ClipNorm(1)}), {0.6, 0.8});
   ExpectNear(Step(*backend_).Run(1, {.clip = ClipValue(3.5)}), {3, 3.5});
-  ExpectNear(
-      Step(*backend_).Run(1, {.clip = ClipWith([](const auto& gradients) {
-                                gradients[0].neg_();
-                              })}),
-      {-3, -4});
+  const Clip negate =
+      ClipWith([](const auto& gradients) { gradients[0].neg_(); });
+  if (backend_->shards_gradients()) {
+    // The function would see only this rank's slices.
+    EXPECT_THROW(Step(*backend_).Run(1, {.clip = negate}), c10::ValueError);
+  } else {
+    ExpectNear(Step(*backend_).Run(1, {.clip = negate}), {-3, -4});
+  }
 }
 
 // Each batch alone exceeds the limits of the first two; their sum is (3, 4).
@@ -157,6 +182,7 @@ TEST_P(BackendConformanceTest, ClipsTheSumOfAWindowOnce) {
   ExpectNear(window(ClipValue(5)), {3, 4});
   ExpectNear(window(ClipNorm(6)), {3, 4});
   ExpectNear(window(ClipValue(3.5)), {3, 3.5});
+  if (backend_->shards_gradients()) return;  // ClipWith is refused
   int calls = 0;
   window(ClipWith([&](const auto&) { ++calls; }));
   EXPECT_EQ(calls, 1);

@@ -6,6 +6,7 @@
 #include <ATen/ops/tanh.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "trainer/loop/grad_window.h"
 #include "trainer/optim/sgd.h"
@@ -119,8 +120,10 @@ double Difference(const std::vector<at::Tensor>& actual,
   for (size_t i = 0; i < expected.size(); ++i) {
     const at::Tensor a = actual[i].detach().to(at::kDouble);
     const at::Tensor b = expected[i].detach().to(at::kDouble);
-    largest = std::max(largest,
-                       a.sub(b).abs().max().div(b.abs().max()).item<double>());
+    if (a.equal(b)) continue;
+    const double ratio = a.sub(b).abs().max().div(b.abs().max()).item<double>();
+    if (std::isnan(ratio)) return ratio;
+    largest = std::max(largest, ratio);
   }
   return largest;
 }

@@ -40,6 +40,7 @@ struct Split {
 void TrainRig(Backend& backend, const TinyMlp& model, const Split& split);
 
 // The largest difference of any element, relative to its tensor's largest.
+// NaN if an element is NaN.
 double Difference(const std::vector<at::Tensor>& actual,
                   const std::vector<at::Tensor>& expected);
 

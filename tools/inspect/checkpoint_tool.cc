@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "tools/cli/settings.h"
 #include "tools/inspect/checkpoint_report.h"
@@ -25,7 +26,8 @@ namespace {
 
 constexpr char kUsage[] =
     R"(Inspects checkpoints. RUN is the folder of a run. CKPT is the folder of one
-checkpoint (run/step-0000000100) or of a run, which stands for its newest one.
+checkpoint (run/step-0000000100) or of a run, which stands for its newest one
+that is not damaged. Slices that ranks have saved are joined to whole tensors.
 
   checkpoint list RUN               prints a table of the checkpoints
   checkpoint show CKPT              prints counters, settings, parts, tensors
@@ -51,6 +53,7 @@ struct Command {
   std::vector<std::string> paths;
   Settings settings;
   std::ostream& out;
+  std::ostream& err;
 };
 
 bool IsStep(const std::string& path) {
@@ -64,12 +67,17 @@ RunFolder::Listing ListOf(const std::string& path) {
   return OrThrow(OrThrow(RunFolder::Open(path, Access::kRead)).List());
 }
 
-Checkpoint LoadOne(const std::string& path) {
+// Of a run, the newest checkpoint that is not damaged; warns of the others.
+Checkpoint LoadOne(const std::string& path, std::ostream& err) {
   if (!IsStep(path)) {
-    return OrThrow(OrThrow(CheckpointStore::Open(
-                               {.directory = path, .access = Access::kRead}))
-                       ->Latest())
-        .checkpoint;
+    Restored latest =
+        OrThrow(OrThrow(CheckpointStore::Open(
+                            {.directory = path, .access = Access::kRead}))
+                    ->Latest());
+    for (const std::string& warning : latest.warnings) {
+      err << "checkpoint: " << warning << "\n";
+    }
+    return std::move(latest.checkpoint);
   }
   return OrThrow(ReadStep(OrThrow(StepReader::Open(path)), /*rank=*/0));
 }
@@ -84,7 +92,7 @@ int List(Command& command) {
 }
 
 int Show(Command& command) {
-  PrintCheckpoint(LoadOne(command.paths[0]), command.out);
+  PrintCheckpoint(LoadOne(command.paths[0], command.err), command.out);
   return 0;
 }
 
@@ -115,8 +123,9 @@ int Verify(Command& command) {
 }
 
 int Diff(Command& command) {
-  const bool same = PrintDifferences(LoadOne(command.paths[0]),
-                                     LoadOne(command.paths[1]), command.out);
+  const bool same =
+      PrintDifferences(LoadOne(command.paths[0], command.err),
+                       LoadOne(command.paths[1], command.err), command.out);
   if (same) command.out << "equal, bit for bit\n";
   return same ? 0 : 1;
 }
@@ -126,7 +135,7 @@ int Export(Command& command) {
   const int64_t most =
       command.settings.Integer("max_shard_bytes", 5'000'000'000);
   if (most < 1) throw Usage("--max_shard_bytes must be at least 1");
-  const Checkpoint checkpoint = LoadOne(command.paths[0]);
+  const Checkpoint checkpoint = LoadOne(command.paths[0], command.err);
   const auto tensors = checkpoint.tensors.find(group);
   if (tensors == checkpoint.tensors.end()) {
     throw Usage("the checkpoint has no group of tensors '" + group + "'");
@@ -173,7 +182,8 @@ const std::map<std::string, Action>& Actions() {
   return *actions;
 }
 
-int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
+int RunTool(const std::vector<std::string>& arguments, std::ostream& out,
+            std::ostream& err) {
   std::vector<std::string> words;
   std::vector<std::string> flags;
   for (const std::string& argument : arguments) {
@@ -194,7 +204,7 @@ int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
     throw Usage(absl::StrCat(action->first, " takes ", action->second.paths,
                              " paths, not ", words.size()));
   }
-  Command command{words, settings, out};
+  Command command{words, settings, out, err};
   // Rejects unknown settings before the command does anything.
   if (action->first == "export") command.settings.Has("max_shard_bytes");
   if (action->first == "import") command.settings.Has("key");
@@ -210,7 +220,7 @@ int RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
 int RunCheckpointTool(const std::vector<std::string>& arguments,
                       std::ostream& out, std::ostream& err) {
   try {
-    return RunTool(arguments, out);
+    return RunTool(arguments, out, err);
   } catch (const std::invalid_argument& error) {
     err << "checkpoint: " << error.what() << "\n";
     return 2;

@@ -16,6 +16,7 @@ namespace trainyard {
 
 // Returns the exit code: 0; 1 if a checkpoint is damaged or different, or
 // cannot be read; 2 after one line on `err` if the arguments are invalid.
+// `err` also names damaged checkpoints of a run that were skipped.
 int RunCheckpointTool(const std::vector<std::string>& arguments,
                       std::ostream& out, std::ostream& err);
 

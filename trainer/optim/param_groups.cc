@@ -10,21 +10,31 @@
 
 namespace trainyard {
 
-std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module) {
-  std::vector<NamedTensor> named;
-  for (const auto& item : module.named_parameters()) {
-    if (item.value().requires_grad())
-      named.push_back({item.key(), item.value()});
-  }
+namespace {
+
+// Those that require gradients. A parameter that the model has under several
+// names (tied weights) is returned once, under the first.
+std::vector<NamedTensor> Trainable(std::vector<NamedTensor> named) {
+  std::set<const void*> seen;
+  std::erase_if(named, [&](const NamedTensor& item) {
+    return !item.tensor.requires_grad() ||
+           !seen.insert(item.tensor.unsafeGetTensorImpl()).second;
+  });
   return named;
 }
 
+}  // namespace
+
+std::vector<NamedTensor> NamedParameters(const torch::nn::Module& module) {
+  std::vector<NamedTensor> named;
+  for (const auto& item : module.named_parameters()) {
+    named.push_back({item.key(), item.value()});
+  }
+  return Trainable(std::move(named));
+}
+
 std::vector<NamedTensor> NamedParameters(const Model& model) {
-  std::vector<NamedTensor> named = model.Parameters();
-  std::erase_if(named, [](const NamedTensor& item) {
-    return !item.tensor.requires_grad();
-  });
-  return named;
+  return Trainable(model.Parameters());
 }
 
 ParamGroups::ParamGroups(const Model& model)

@@ -35,6 +35,15 @@ TEST(ParamGroupsTest, TakesTheTrainableParametersOfAModule) {
       model->named_parameters()["0.bias"]));
 }
 
+TEST(ParamGroupsTest, TakesTiedWeightsOnce) {
+  const at::Tensor weight = Parameter();
+  const TestCustom model(
+      {.parameters = {
+           {"encoder", weight}, {"bias", Parameter()}, {"decoder", weight}}});
+  const ParamGroups groups(*model);
+  EXPECT_THAT(Names(groups.groups()[0]), ElementsAre("encoder", "bias"));
+}
+
 TEST(ParamGroupsTest, NamesTheTensorsOfAListByPosition) {
   const ParamGroups groups(std::vector<at::Tensor>{Parameter(), Parameter()});
   EXPECT_THAT(Names(groups.groups()[0]), ElementsAre("0", "1"));
