@@ -1,0 +1,176 @@
+// One training run of a loop that is written by hand in C++, for the comparison
+// with other frameworks. peers.py starts it and reads its last line.
+//
+//   cpp_train --workload=mlp --loop=fastest --threads=1
+//
+// --loop=fastest prepares the batches beforehand and updates with one fused
+// kernel that also clips; --loop=libtorch uses libtorch's own DataLoader,
+// optimizer and clipping, as its tutorials do.
+#include <absl/flags/flag.h>
+#include <absl/strings/str_cat.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/bench/peers/networks.h"
+#include "tools/bench/peers/workloads.h"
+#include "tools/cli/parse_flags.h"
+#include "trainer/main.h"
+
+ABSL_FLAG(std::string, workload, "tiny", "tiny, mlp or transformer.");
+ABSL_FLAG(std::string, loop, "fastest", "fastest or libtorch.");
+ABSL_FLAG(int64_t, threads, 1, "Threads of libtorch.");
+ABSL_FLAG(int64_t, steps, 0, "Number of steps. 0: the workload's own.");
+
+namespace trainyard::bench {
+namespace {
+
+constexpr double kRate = 1e-3, kLargestNorm = 1;
+
+double CosineRate(int64_t step, int64_t steps) {
+  return kRate * 0.5 *
+         (1 + std::cos(M_PI * static_cast<double>(step) /
+                       static_cast<double>(steps)));
+}
+
+// AdamW in one kernel, which also multiplies by the clipping factor.
+class FusedUpdate {
+ public:
+  explicit FusedUpdate(std::vector<at::Tensor> params)
+      : params_(std::move(params)), grads_(params_.size()) {
+    for (const at::Tensor& param : params_) {
+      first_.push_back(torch::zeros_like(param));
+      second_.push_back(torch::zeros_like(param));
+      counts_.push_back(count_);
+    }
+  }
+
+  void ResetGradients() {
+    for (const at::Tensor& param : params_) param.mutable_grad().reset();
+  }
+
+  void Step(double rate) {
+    const at::NoGradGuard no_gradients;
+    float squares = 0;
+    for (size_t i = 0; i < params_.size(); ++i) {
+      grads_[i] = params_[i].grad();
+      const float norm = at::linalg_vector_norm(grads_[i], 2).item<float>();
+      squares += norm * norm;
+    }
+    const float divisor =
+        (std::sqrt(squares) + 1e-6F) / static_cast<float>(kLargestNorm);
+    std::optional<at::Tensor> scale;
+    if (divisor > 1) {
+      *scale_.data_ptr<float>() = divisor;
+      scale = scale_;
+    }
+    *count_.data_ptr<float>() += 1;
+    at::_fused_adamw_(params_, grads_, first_, second_, {}, counts_, rate, 0.9,
+                      0.999, 0.01, 1e-8, false, false, scale);
+  }
+
+ private:
+  std::vector<at::Tensor> params_, grads_, first_, second_, counts_;
+  at::Tensor count_ = torch::zeros({}), scale_ = torch::ones({});
+};
+
+template <class Model>
+std::vector<double> TrainFastest(Model& model, const Workload& work,
+                                 const Records& data) {
+  FusedUpdate update(model->parameters());
+  const auto inputs = data.input.split(work.batch);
+  const auto targets = data.target.split(work.batch);
+  std::vector<double> ends;
+  [[maybe_unused]] double total = 0;
+  for (int64_t i = 0; i < work.steps; ++i) {
+    update.ResetGradients();
+    const auto batch = static_cast<size_t>(i);
+    const at::Tensor loss = torch::nn::functional::cross_entropy(
+        model->forward(inputs[batch]), targets[batch]);
+    loss.backward();
+    update.Step(CosineRate(i, work.steps));
+    total += loss.item<double>();
+    ends.push_back(Seconds());
+  }
+  return ends;
+}
+
+struct RecordDataset : torch::data::datasets::Dataset<RecordDataset> {
+  explicit RecordDataset(Records records) : data(std::move(records)) {}
+  torch::data::Example<> get(size_t i) override {
+    const auto at = static_cast<int64_t>(i);
+    return {data.input[at], data.target[at]};
+  }
+  std::optional<size_t> size() const override { return data.input.size(0); }
+  Records data;
+};
+
+template <class Model>
+std::vector<double> TrainWithLibtorch(Model& model, const Workload& work,
+                                      const Records& data) {
+  torch::optim::AdamW optimizer(model->parameters(),
+                                torch::optim::AdamWOptions(kRate));
+  const auto loader =
+      torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
+          RecordDataset(data).map(torch::data::transforms::Stack<>()),
+          torch::data::DataLoaderOptions().batch_size(
+              static_cast<size_t>(work.batch)));
+  std::vector<double> ends;
+  [[maybe_unused]] double total = 0;
+  int64_t i = 0;
+  for (auto& batch : *loader) {
+    optimizer.zero_grad();
+    const at::Tensor loss = torch::nn::functional::cross_entropy(
+        model->forward(batch.data), batch.target);
+    loss.backward();
+    torch::nn::utils::clip_grad_norm_(model->parameters(), kLargestNorm);
+    for (auto& group : optimizer.param_groups()) {
+      group.options().set_lr(CosineRate(i, work.steps));
+    }
+    optimizer.step();
+    total += loss.item<double>();
+    ends.push_back(Seconds());
+    ++i;
+  }
+  return ends;
+}
+
+template <class Model>
+int Train(Model model, const Workload& work) {
+  const Records data = MakeRecords(work, work.batch * work.steps);
+  const std::string loop = absl::GetFlag(FLAGS_loop);
+  std::vector<double> ends;
+  if (loop == "fastest") {
+    ends = TrainFastest(model, work, data);
+  } else if (loop == "libtorch") {
+    ends = TrainWithLibtorch(model, work, data);
+  } else {
+    throw std::invalid_argument(
+        absl::StrCat("--loop=", loop, ": must be fastest or libtorch"));
+  }
+  PrintResult(ends, FirstLoss(model, data));
+  return 0;
+}
+
+int Run() {
+  at::set_num_threads(static_cast<int>(absl::GetFlag(FLAGS_threads)));
+  const Workload work =
+      GetWorkload(absl::GetFlag(FLAGS_workload), absl::GetFlag(FLAGS_steps));
+  torch::manual_seed(1);
+  if (work.widths.empty()) return Train(Encoder(), work);
+  return Train(MakeMlp(work.widths), work);
+}
+
+}  // namespace
+}  // namespace trainyard::bench
+
+int main(int argc, char** argv) {
+  trainyard::ParseFlags(argc, argv,
+                        "one training run of a hand-written C++ loop");
+  return trainyard::Main(trainyard::bench::Run);
+}

@@ -1,0 +1,50 @@
+// The networks of the comparison with other frameworks.
+//
+//   if (work.widths.empty()) return Train(Encoder(), work);
+//   return Train(MakeMlp(work.widths), work);
+//
+// Thread-compatible.
+#ifndef TRAINYARD_TOOLS_BENCH_PEERS_NETWORKS_H_
+#define TRAINYARD_TOOLS_BENCH_PEERS_NETWORKS_H_
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "tools/bench/peers/workloads.h"
+
+namespace trainyard::bench {
+
+// Three linear layers with ReLU between them; `widths` has four entries.
+torch::nn::Sequential MakeMlp(const std::vector<int64_t>& widths);
+
+// A transformer of four layers: logits over the vocabulary for each token.
+class EncoderImpl : public torch::nn::Module {
+ public:
+  EncoderImpl();
+  // The classes are dimension 1, as cross entropy requires.
+  at::Tensor forward(const at::Tensor& tokens);
+
+ private:
+  torch::nn::Embedding embedding_;
+  at::Tensor position_;
+  torch::nn::TransformerEncoder encoder_;
+  torch::nn::Linear head_;
+};
+TORCH_MODULE(Encoder);
+
+// The loss of the first 512 records, or of all if there are fewer.
+template <class Model>
+double FirstLoss(Model& model, const Records& data) {
+  const at::NoGradGuard no_gradients;
+  const int64_t count = std::min<int64_t>(512, data.input.size(0));
+  return at::cross_entropy_loss(model->forward(data.input.narrow(0, 0, count)),
+                                data.target.narrow(0, 0, count))
+      .template item<double>();
+}
+
+}  // namespace trainyard::bench
+
+#endif  // TRAINYARD_TOOLS_BENCH_PEERS_NETWORKS_H_
