@@ -49,7 +49,7 @@ class Environment:
 
     def variables(self, name: str) -> dict[str, str]:
         """Environment variables with which the Python programs of one framework run."""
-        if not (self._requirements / f"{name}.txt").exists() or name == BASE:
+        if name == BASE:
             return {}
         return {"PYTHONPATH": str(self._folder(name))}
 

@@ -82,8 +82,8 @@ FRAMEWORKS = [
     Framework("ignite", "ignite VERSION", "ignite"),
     Framework("trainer_tools", "trainer_tools VERSION", "trainer_tools", _PARALLEL_LEFT_OUT),
     Framework("pymarlin", "PyMarlin VERSION", "pymarlin", _PARALLEL_LEFT_OUT),
-    Framework("composer", "Composer VERSION", "composer", _PARALLEL_LEFT_OUT),
-    Framework("determined", "Determined VERSION, local", "determined", _PARALLEL_LEFT_OUT),
+    Framework("composer", "Composer VERSION", "composer"),
+    Framework("determined", "Determined VERSION, local", "determined"),
     Framework("jax", "JAX VERSION, jitted step, optax", "jax", _PARALLEL_LEFT_OUT),
 ]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Compares the time of a training step, start-up and peak memory of Trainyard with other frameworks.
 
-    tools/bazel run -c opt //tools/bench:peers -- --rounds=5 --rows=tiny,mlp --only=trainyard,torch_fused,lightning
+    tools/bazel run //tools/bench:peers -- --rounds=5 --rows=tiny,mlp --only=trainyard,torch_fused,lightning
 
 Makes a Python environment from the pinned packages in tools/bench/peers/requirements under ~/.cache/trainyard/peers. In each
 round every framework runs once per row, in its own process and in random order. Writes peers.md, peers.json and

@@ -11,6 +11,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import types
 import warnings
 
 import torch
@@ -31,6 +32,12 @@ def make_loader(task, distributed=False):
 def make_optimizer(task, model, **options):
     optimizer = AdamW(model.parameters(), lr=RATE, **options)
     return optimizer, CosineAnnealingLR(optimizer, task.steps)
+
+
+def add_stub(name, **members):
+    """Provides a module that a framework imports but does not use here."""
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(members)
 
 
 def torch_loop(task, **options):
@@ -187,7 +194,10 @@ def trainer_tools(task):
 
 
 def pymarlin(task):
-    from pymarlin.core import module_interface, trainer
+    for name in ("azureml", "azureml.core"):
+        add_stub(name, __path__=[])
+    add_stub("azureml.core.run", Run=object)
+    from pymarlin.core import module_interface, trainer  # does not import with Python 3.11 and newer
     from pymarlin.utils.checkpointer.checkpoint_utils import DefaultCheckpointerArguments
 
     class Module(module_interface.ModuleInterface):
@@ -218,9 +228,18 @@ def pymarlin(task):
 
 
 def composer(task):
+    add_stub("mcli")
+    # The operators of torchvision do not load with every build of torch; its Python files need only their names.
+    library = torch.library.Library("torchvision", "DEF")
+    for operator in ("nms", "qnms"):
+        library.define(operator + "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
     from composer import ComposerModel, Trainer
     from composer.algorithms import GradientClipping
     from composer.optim import CosineAnnealingScheduler
+    from composer.utils import dist, get_device
+
+    if ranks() > 1:
+        dist.initialize_dist(get_device("cpu"))
 
     class Model(ComposerModel):
         def __init__(self):
@@ -235,16 +254,54 @@ def composer(task):
 
     model = Model()
     Trainer(
-        model=model, train_dataloader=make_loader(task), max_duration="1ep", device="cpu",
+        model=model, train_dataloader=make_loader(task, distributed=True), max_duration="1ep", device="cpu",
         optimizers=AdamW(model.parameters(), lr=RATE, fused=True), schedulers=CosineAnnealingScheduler(),
         algorithms=[GradientClipping(clipping_type="norm", clipping_threshold=LARGEST_NORM)],
         progress_bar=False, log_to_console=False, save_folder=None).fit()
 
 
+def determined(task):
+    from determined import core, pytorch
+
+    group = None
+    if ranks() > 1:
+        os.environ["USE_TORCH_DISTRIBUTED"] = "True"  # as its own launcher does
+        torch.distributed.init_process_group("gloo")
+        group = core.DistributedContext.from_torch_distributed()
+    logging.disable(logging.WARNING)
+
+    class Trial(pytorch.PyTorchTrial):
+        def __init__(self, context):
+            self.context = context
+            self.model = context.wrap_model(task.model)
+            self.optimizer = context.wrap_optimizer(AdamW(self.model.parameters(), lr=RATE, fused=True))
+            context.wrap_lr_scheduler(
+                CosineAnnealingLR(self.optimizer, task.steps), pytorch.LRScheduler.StepMode.STEP_EVERY_BATCH)
+
+        def build_training_data_loader(self):
+            return pytorch.DataLoader(task.data, batch_size=task.batch, shuffle=True)
+
+        def build_validation_data_loader(self):
+            first = torch.utils.data.Subset(task.data, range(task.batch * ranks()))
+            return pytorch.DataLoader(first, batch_size=task.batch)
+
+        def train_batch(self, batch, epoch_idx, batch_idx):
+            loss = task.loss(self.model(batch[0]), batch[1])
+            self.context.backward(loss)
+            self.context.step_optimizer(self.optimizer, clip_grads=lambda params: clip_grad_norm_(params, LARGEST_NORM))
+            return {"loss": loss}
+
+        def evaluate_batch(self, batch):
+            return {"loss": task.loss(self.model(batch[0]), batch[1])}
+
+    with pytorch.init(distributed=group, enable_tensorboard_logging=False) as context:
+        pytorch.Trainer(Trial(context), context).fit(max_length=pytorch.Batch(task.steps), checkpoint_policy="none")
+
+
 FRAMEWORKS = {
     function.__name__: function
     for function in (torch_loop, torch_fused, accelerate, pytorch_accelerated, lightning, transformers, ignite,
-                     trainer_tools, pymarlin, composer)
+                     trainer_tools, pymarlin, composer, determined)
 }
 
 

@@ -10,7 +10,7 @@ import time
 import figures
 
 # The environment of a rank must not come from the program that started this one.
-_REMOVED = ("GROUP_RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "PYTHONPATH", "RANK", "WORLD_SIZE")
+_REMOVED = ("GROUP_RANK", "GROUP_WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "PYTHONPATH", "RANK", "WORLD_SIZE")
 
 
 class RunError(Exception):
@@ -30,7 +30,7 @@ def run(command: list[str], ranks: int, threads: int, variables: dict[str, str],
         for rank in range(ranks):
             group = {} if ranks == 1 else {
                 "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
-                "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+                "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
             outputs.append(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace"))
             processes.append(subprocess.Popen(
                 command, env=base | group | variables | {"BENCH_LAUNCH": repr(time.time())}, stdin=subprocess.DEVNULL,
