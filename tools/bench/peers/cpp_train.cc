@@ -161,9 +161,7 @@ int Run() {
   at::set_num_threads(static_cast<int>(absl::GetFlag(FLAGS_threads)));
   const Workload work =
       GetWorkload(absl::GetFlag(FLAGS_workload), absl::GetFlag(FLAGS_steps));
-  torch::manual_seed(1);
-  if (work.widths.empty()) return Train(Encoder(), work);
-  return Train(MakeMlp(work.widths), work);
+  return WithNetwork(work, [&](auto model) { return Train(model, work); });
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "tools/bench/peers/networks.h"
 
+#include <ATen/ops/zeros.h>
+#include <torch/nn/modules/activation.h>
+
 namespace trainyard::bench {
 namespace {
 

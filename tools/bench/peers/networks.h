@@ -1,13 +1,19 @@
 // The networks of the comparison with other frameworks.
 //
-//   if (work.widths.empty()) return Train(Encoder(), work);
-//   return Train(MakeMlp(work.widths), work);
+//   return WithNetwork(work, [&](auto model) { return Train(model, work); });
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_PEERS_NETWORKS_H_
 #define TRAINYARD_TOOLS_BENCH_PEERS_NETWORKS_H_
 
-#include <torch/torch.h>
+#include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/transformercoder.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -34,6 +40,15 @@ class EncoderImpl : public torch::nn::Module {
   torch::nn::Linear head_;
 };
 TORCH_MODULE(Encoder);
+
+// Returns the result of `train` for the workload's network, with the same
+// initial weights in every program.
+template <class Train>
+auto WithNetwork(const Workload& work, const Train& train) {
+  at::manual_seed(1);
+  if (work.widths.empty()) return train(Encoder());
+  return train(MakeMlp(work.widths));
+}
 
 // The loss of the first 512 records, or of all if there are fewer.
 template <class Model>

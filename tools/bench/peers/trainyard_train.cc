@@ -2,8 +2,8 @@
 // with other frameworks. peers.py starts it and reads its last line.
 //
 //   trainyard_train --workload=mlp --threads=1
+#include <ATen/Parallel.h>
 #include <absl/flags/flag.h>
-#include <torch/torch.h>
 
 #include <string>
 #include <vector>
@@ -55,9 +55,7 @@ int Run() {
   at::set_num_threads(static_cast<int>(absl::GetFlag(FLAGS_threads)));
   const Workload work =
       GetWorkload(absl::GetFlag(FLAGS_workload), absl::GetFlag(FLAGS_steps));
-  torch::manual_seed(1);
-  if (work.widths.empty()) return Train(Encoder(), work);
-  return Train(MakeMlp(work.widths), work);
+  return WithNetwork(work, [&](auto model) { return Train(model, work); });
 }
 
 }  // namespace
