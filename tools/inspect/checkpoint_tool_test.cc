@@ -10,6 +10,7 @@
 
 #include "tools/inspect/checkpoint_report.h"
 #include "tools/inspect/tensor_statistics.h"
+#include "tools/inspect/testing/run_tool.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
@@ -20,19 +21,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
-Outcome RunTool(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunCheckpointTool(arguments, out, err);
-  return {code, out.str(), err.str()};
-}
 
 // A run with checkpoints of steps 1 and 2.
 std::string SampleRun() {
@@ -71,7 +59,7 @@ TEST(TensorStatisticsTest, HeaderExample) {
 
 TEST(CheckpointToolTest, ListsAndVerifies) {
   const std::string run = SampleRun();
-  const Outcome list = RunTool({"list", run});
+  const ToolOutcome list = RunTool({"list", run});
   EXPECT_EQ(list.code, 0) << list.err;
   EXPECT_THAT(list.out, AllOf(HasSubstr("         1 "),
                               HasSubstr("\"eval_loss\" 0.333333")));
@@ -80,7 +68,7 @@ TEST(CheckpointToolTest, ListsAndVerifies) {
   EXPECT_EQ(RunTool({"verify", step}).code, 0);
   FlipBit(step + "/state-r00000.pb", 20);
   for (const std::string& path : {run, step}) {
-    const Outcome damaged = RunTool({"verify", path});
+    const ToolOutcome damaged = RunTool({"verify", path});
     EXPECT_EQ(damaged.code, 1);
     EXPECT_THAT(damaged.out,
                 HasSubstr("DAMAGED " + step + "/state-r00000.pb: is damaged"));
@@ -89,7 +77,7 @@ TEST(CheckpointToolTest, ListsAndVerifies) {
 
 TEST(CheckpointToolTest, ShowsTensorsWithStatistics) {
   const std::string run = SampleRun();
-  const Outcome show = RunTool({"show", run});
+  const ToolOutcome show = RunTool({"show", run});
   EXPECT_EQ(show.code, 0) << show.err;
   EXPECT_THAT(
       show.out,
@@ -103,7 +91,7 @@ TEST(CheckpointToolTest, ComparesTwo) {
   const std::string run = SampleRun();
   const std::string one = run + "/step-0000000001";
   EXPECT_EQ(RunTool({"diff", one, one}).out, "equal, bit for bit\n");
-  const Outcome diff = RunTool({"diff", one, run});
+  const ToolOutcome diff = RunTool({"diff", one, run});
   EXPECT_EQ(diff.code, 1);
   EXPECT_THAT(diff.out,
               AllOf(HasSubstr("step: 1 | 2\n"),
@@ -119,7 +107,7 @@ TEST(CheckpointToolTest, ExportedWeightsCanBeImported) {
   EXPECT_THAT(NamesIn(folder),
               ::testing::Contains("model.safetensors.index.json"));
   const std::string copy = run + "/../copy";
-  const Outcome import = RunTool({"import", folder, copy});
+  const ToolOutcome import = RunTool({"import", folder, copy});
   ASSERT_EQ(import.code, 0) << import.err;
   const auto store =
       CheckpointStore::Open({.directory = copy, .access = Access::kRead});
@@ -127,7 +115,7 @@ TEST(CheckpointToolTest, ExportedWeightsCanBeImported) {
   expected.tensors["model"] = SampleCheckpoint(2).tensors["model"];
   EXPECT_EQ(Describe((*store)->Latest()->checkpoint), Describe(expected));
   // A run that has checkpoints is not overwritten.
-  const Outcome again = RunTool({"import", folder, copy});
+  const ToolOutcome again = RunTool({"import", folder, copy});
   EXPECT_EQ(again.code, 2);
   EXPECT_THAT(again.err, HasSubstr("has checkpoints already"));
 }
@@ -135,7 +123,7 @@ TEST(CheckpointToolTest, ExportedWeightsCanBeImported) {
 TEST(CheckpointToolTest, ImportsAFileOfPython) {
   const std::string file = "trainer/checkpoint/pt/testdata/checkpoint.pt";
   const std::string model = TestFolder() + "/model";
-  Outcome import = RunTool({"import", file, model});
+  ToolOutcome import = RunTool({"import", file, model});
   ASSERT_EQ(import.code, 0) << import.err;
   EXPECT_EQ(import.out, "imported 9 tensors into " + model + "\n");
   EXPECT_THAT(RunTool({"show", model}).out, HasSubstr("1.running_mean"));

@@ -6,13 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "backends/make_backend.h"
 #include "backends/processes/run_ranks.h"
-#include "tools/inspect/checkpoint_tool.h"
+#include "tools/inspect/testing/run_tool.h"
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
 #include "trainer/data/tensor_dataset.h"
@@ -28,19 +27,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
-
-Outcome RunTool(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunCheckpointTool(arguments, out, err);
-  return {code, out.str(), err.str()};
-}
 
 // Trains on two ranks and saves after each of three updates. Returns the newest
 // checkpoint. The slices of the weight have 48 and 24 elements; those of the
@@ -73,7 +59,7 @@ std::string Train(const std::string& backend_name, const std::string& folder) {
 std::vector<NamedTensor> Exported(const std::string& checkpoint,
                                   const std::string& group) {
   const std::string folder = checkpoint + "-" + group;
-  const Outcome exported =
+  const ToolOutcome exported =
       RunTool({"export", checkpoint, folder, "--group=" + group});
   EXPECT_EQ(exported.code, 0) << exported.err;
   EXPECT_THAT(NamesIn(folder), ElementsAre(group + ".safetensors"));
@@ -113,7 +99,7 @@ TEST(ShardedCheckpointTest, EverySubcommandReadsSlices) {
                     HasSubstr("\"weight/exp_avg\": Float [3, 24] min "),
                     HasSubstr("\"bias/exp_avg\": Float [3] min ")));
   EXPECT_EQ(RunTool({"diff", step, step}).out, "equal, bit for bit\n");
-  const Outcome diff =
+  const ToolOutcome diff =
       RunTool({"diff", folder + "/run/step-0000000002", folder + "/run"});
   EXPECT_EQ(diff.code, 1);
   EXPECT_THAT(diff.out, HasSubstr("optimizer \"weight/exp_avg\": 72 of 72 "));
@@ -132,18 +118,19 @@ TEST(ShardedCheckpointTest, NamesASliceFileThatIsMissing) {
            {"export", step, folder + "/out", "--group=optimizer"},
            {"show", step},
            {"diff", step, step}}) {
-    const Outcome outcome = RunTool(arguments);
+    const ToolOutcome outcome = RunTool(arguments);
     EXPECT_EQ(outcome.code, 1) << arguments[0];
     EXPECT_THAT(outcome.err, HasSubstr(missing + ": ")) << arguments[0];
   }
   EXPECT_FALSE(std::filesystem::exists(folder + "/out"));
   for (const std::string command : {"list", "verify"}) {
-    const Outcome outcome = RunTool({command, folder + "/run"});
+    const ToolOutcome outcome = RunTool({command, folder + "/run"});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.out, HasSubstr("DAMAGED " + missing + ": "));
   }
   // The run's newest checkpoint that is not damaged; the other one is named.
-  const Outcome older = RunTool({"export", folder + "/run", folder + "/out"});
+  const ToolOutcome older =
+      RunTool({"export", folder + "/run", folder + "/out"});
   EXPECT_EQ(older.code, 0);
   EXPECT_THAT(older.err, HasSubstr(missing + ": cannot be opened: No such"));
 }
