@@ -20,7 +20,7 @@ def values(contents: dict) -> dict[str, str]:
     flags = contents["link_flags"]
     return {
         "TORCH_VERSION": contents["torch_version"],
-        # pkg-config changes the order: a flag would apply to other libraries than it did.
+        # Libraries only: the template says what --as-needed applies to.
         "LINK_FLAGS": " ".join(flag for flag in flags if flag.startswith("-l")),
         "CMAKE_LINK_FLAGS": ";".join(flags),
         "DEFINE_FLAGS": " ".join(f"-D{define}" for define in contents["defines"]),
