@@ -1,11 +1,8 @@
 // Data-parallel training gives the numbers that one process gives, and those
 // that Python's DistributedDataParallel gives.
 #include <ATen/ops/equal.h>
-#include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "backends/ddp.h"
@@ -40,28 +37,13 @@ std::vector<at::Tensor> TrainTogether(int64_t micro_batch,
   return model.parameters();
 }
 
-// From backends/testdata/ddp.txt; see tools/golden/ddp.py.
-std::vector<at::Tensor> Python(int64_t ranks) {
-  std::ifstream file("backends/testdata/ddp.txt");
-  std::string line;
-  while (std::getline(file, line) && line != "ranks " + std::to_string(ranks)) {
-  }
-  std::vector<at::Tensor> parameters;
-  const TinyMlp shapes;
-  for (const at::Tensor& like : shapes.parameters()) {
-    std::getline(file, line);
-    std::istringstream words(line);
-    std::vector<float> values;
-    for (float value = 0; words >> value;) values.push_back(value);
-    parameters.push_back(at::tensor(values).reshape(like.sizes()));
-  }
-  return parameters;
-}
-
 void CompareWithOneProcessAndPython(int64_t ranks) {
   const std::vector<at::Tensor> together = TrainTogether(32 / ranks, 1);
   EXPECT_LT(Difference(together, TrainAlone({1, 32, 1})), kTolerance);
-  EXPECT_LT(Difference(together, Python(ranks)), kTolerance);
+  EXPECT_LT(
+      Difference(together, ReadRigParameters("backends/testdata/ddp.txt",
+                                             "ranks " + std::to_string(ranks))),
+      kTolerance);
   // Training did something.
   EXPECT_GT(Difference(together, TinyMlp().parameters()), 0.1);
 }

@@ -4,9 +4,13 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/tanh.h>
+#include <ATen/ops/tensor.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "trainer/loop/grad_window.h"
 #include "trainer/optim/sgd.h"
@@ -18,7 +22,6 @@ constexpr int64_t kInputs = 12;
 constexpr int64_t kHidden = 16;
 constexpr int64_t kClasses = 4;
 constexpr int64_t kPerUpdate = 32;
-constexpr int64_t kUpdates = 100;
 
 // Multiples of 2^-24 in [-0.5, 0.5): exact in float.
 class Generator {
@@ -86,11 +89,13 @@ at::Tensor RigTargets(int64_t begin, int64_t count) {
   return targets;
 }
 
-void TrainRig(Backend& backend, const TinyMlp& model, const Split& split) {
-  SGD optimizer(model.parameters(), {.lr = 0.05, .momentum = 0.9});
+void TrainRig(Backend& backend, const TinyMlp& model, Optimizer& optimizer,
+              const RigRun& run) {
+  const Split& split = run.split;
   backend.Prepare({model.Model()});
+  backend.PrepareOptimizer(optimizer);
   GradWindow window;
-  for (int64_t update = 0; update < kUpdates; ++update) {
+  for (int64_t update = 0; update < run.updates; ++update) {
     window.Start(split.accumulation);
     for (int64_t i = 0; i < split.accumulation; ++i) {
       const int64_t begin =
@@ -108,10 +113,34 @@ void TrainRig(Backend& backend, const TinyMlp& model, const Split& split) {
                               .weight = window.total()});
     }
     const double divisor = window.divisor(backend.FinishGradients(optimizer));
-    backend.Update(optimizer, {.divisor = divisor});
+    backend.Update(optimizer, {.divisor = divisor, .clip = run.clip});
     optimizer.ZeroGrad();
     backend.EndWindow();
   }
+}
+
+void TrainRig(Backend& backend, const TinyMlp& model, const Split& split) {
+  SGD optimizer(model.parameters(), {.lr = 0.05, .momentum = 0.9});
+  TrainRig(backend, model, optimizer, {.split = split});
+}
+
+std::vector<at::Tensor> ReadRigParameters(const std::string& path,
+                                          const std::string& title) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line) && line != title) {
+  }
+  TORCH_CHECK_VALUE(file, path, " has no line \"", title, "\"");
+  std::vector<at::Tensor> parameters;
+  const TinyMlp shapes;
+  for (const at::Tensor& like : shapes.parameters()) {
+    std::getline(file, line);
+    std::istringstream words(line);
+    std::vector<float> values;
+    for (float value = 0; words >> value;) values.push_back(value);
+    parameters.push_back(at::tensor(values).reshape(like.sizes()));
+  }
+  return parameters;
 }
 
 double Difference(const std::vector<at::Tensor>& actual,

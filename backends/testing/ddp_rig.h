@@ -1,15 +1,18 @@
 // A small network and endless data, the same in every process and in
-// tools/golden/ddp.py, for tests of data-parallel training.
+// tools/golden/ddp_rig.py, for tests of data-parallel training.
 #ifndef TRAINYARD_BACKENDS_TESTING_DDP_RIG_H_
 #define TRAINYARD_BACKENDS_TESTING_DDP_RIG_H_
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backends/backend.h"
 #include "trainer/model/model_tensors.h"
+#include "trainer/optim/clip.h"
+#include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
@@ -36,8 +39,23 @@ struct Split {
   int64_t accumulation = 1;
 };
 
-// Trains 100 updates by SGD with momentum, as one of the split's ranks.
+struct RigRun {
+  Split split = {};
+  int64_t updates = 100;
+  Clip clip = {};
+};
+
+// Trains the model, as one of the split's ranks. The optimizer has parameters
+// of the model.
+void TrainRig(Backend& backend, const TinyMlp& model, Optimizer& optimizer,
+              const RigRun& run);
+// The same for 100 updates by SGD with momentum.
 void TrainRig(Backend& backend, const TinyMlp& model, const Split& split);
+
+// Parameters of the model that a script of tools/golden has written: in the
+// lines after the one that is equal to `title`.
+std::vector<at::Tensor> ReadRigParameters(const std::string& path,
+                                          const std::string& title);
 
 // The largest difference of any element, relative to its tensor's largest.
 // NaN if an element is NaN.
