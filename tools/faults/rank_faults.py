@@ -96,9 +96,9 @@ class Faults:
         self.options = options
         self.random = random.Random(options.seed)
         self.work = pathlib.Path(options.work or tempfile.mkdtemp(prefix="trainyard-ranks-"))
-        self.updates = f"--updates={options.updates}"
+        self.train = [f"--updates={options.updates}", f"--backend={options.backend}"]
         begin = time.monotonic()
-        reference = Job(self.work / "reference", options.nproc, [], [self.updates])
+        reference = Job(self.work / "reference", options.nproc, [], self.train)
         wait_until(lambda: (self.work / "reference").exists(), 60)
         self.started = time.monotonic() - begin
         code, output = reference.end()
@@ -112,7 +112,7 @@ class Faults:
     def hit(self, trial: int, sent: signal.Signals, named: str, allowed: float, launch: list[str]) -> str | None:
         """What went wrong, or None."""
         run_dir = self.work / f"run{trial}"
-        job = Job(run_dir, self.options.nproc, ["--max_restarts=1", "--backoff=0.1", *launch], [self.updates])
+        job = Job(run_dir, self.options.nproc, ["--max_restarts=1", "--backoff=0.1", *launch], self.train)
         if wait_until(lambda: len(ranks_of(run_dir)) == self.options.nproc, 60) is None:
             return f"the ranks do not start\n{job.end()[1]}"
         time.sleep(self.random.uniform(0, self.duration))
@@ -145,7 +145,7 @@ class Faults:
             if wrong is not None:
                 failed += 1
                 print(f"trial {trial}: {wrong}", flush=True)
-        print(f"{self.options.trials} trials with {sent.name} on {self.options.nproc} ranks, {self.missed} of them after the "
+        print(f"{self.options.trials} trials with {sent.name} on {self.options.nproc} ranks of {self.options.backend}, {self.missed} of them after the "
               f"run's end, {self.zero} to rank 0: {self.options.trials - failed} ended bitwise equal without help, "
               f"{self.named} named the rank, all ranks gone after at most {self.longest:.2f} s")
         return failed
@@ -160,7 +160,7 @@ class Faults:
         nproc, good, longest = self.options.nproc, 0, 0.0
         for trial in range(self.options.trials):
             at = self.random.randint(1, self.options.updates - 1)
-            job = Job(self.work / f"run{trial}", nproc, [], [self.updates, f"--throw_at={at}"])
+            job = Job(self.work / f"run{trial}", nproc, [], [*self.train, f"--throw_at={at}"])
             for line in job.process.stdout:
                 if "this rank has had enough" in line:
                     break
@@ -184,7 +184,7 @@ class Faults:
         jobs = []
         for node in range(2):
             hosts = ["--nnodes=2", f"--node_rank={node}", "--master_addr=127.0.0.1", f"--master_port={port}"]
-            jobs.append(Job(self.work / "late", 1, hosts, [self.updates]))
+            jobs.append(Job(self.work / "late", 1, hosts, self.train))
             if node == 0:
                 time.sleep(10)
         ends = [job.end() for job in jobs]
@@ -199,6 +199,7 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--nproc", type=int, default=2)
     parser.add_argument("--updates", type=int, default=60)
+    parser.add_argument("--backend", default="ddp", help="ddp, zero1, zero2, ...")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", default="", help="folder to work in; a new one in /tmp unless given")
     options = parser.parse_args()
