@@ -6,14 +6,16 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "backends/backend.h"
 #include "trainer/model/model_tensors.h"
+#include "trainer/model/model_unit.h"
 
 namespace trainyard {
 
-// 12 inputs, 16 hidden units, 4 classes.
+// 12 inputs, 16 hidden units, 4 classes. Each of its two layers is a ModelUnit.
 class TinyMlp {
  public:
   TinyMlp();
@@ -23,6 +25,7 @@ class TinyMlp {
 
  private:
   std::vector<at::Tensor> parameters_;
+  std::vector<std::shared_ptr<ModelUnit>> units_;
 };
 
 // Rows [begin, begin + count) of the data.
