@@ -63,7 +63,7 @@ class Fsdp final : public ShardedBackend {
   void Backward(const at::Tensor& loss,
                 const BackwardOptions& options) override {
     CheckLoss(loss);
-    units_->StartBackward();
+    units_->StartBackward(options.sync);
     try {
       ShardedBackend::Backward(loss, options);
     } catch (...) {
@@ -104,8 +104,9 @@ class Fsdp final : public ShardedBackend {
   }
 
   void SlicesMade() override {
-    units_->Use(models(),
-                [this](const at::Tensor& parameter) { return Find(parameter); });
+    units_->Use(models(), [this](const at::Tensor& parameter) {
+      return Find(parameter);
+    });
   }
 
   void Updated(Optimizer& optimizer) override {

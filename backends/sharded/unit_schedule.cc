@@ -44,6 +44,7 @@ void UnitSchedule::Use(const std::vector<ModelTensors>& models,
   unit_of_.clear();
   by_declared_.clear();
   last_forward_ = last_backward_ = {};
+  last_sync_.clear();
   forward_pending_ = false;
   ++models_;
 
@@ -111,8 +112,7 @@ void UnitSchedule::Demand(size_t unit) {
     order.push_back(unit);
     const std::vector<size_t>& before = last().order;
     const size_t next = order.size();
-    if (options_.prefetch && next < before.size() &&
-        before[next - 1] == unit) {
+    if (options_.prefetch && next < before.size() && before[next - 1] == unit) {
       units_[before[next]].shard->Start();
     }
   });
@@ -154,8 +154,8 @@ void UnitSchedule::Enter(const ModelUnit& unit,
   if (found == by_declared_.end()) return;
   Unit& own = units_[found->second];
   Demand(found->second);
-  auto way = std::make_shared<Way>(
-      Way{.unit = found->second, .models = models_});
+  auto way =
+      std::make_shared<Way>(Way{.unit = found->second, .models = models_});
   own.inside.push_back(way);
   // Trained parameters tell by themselves when backward is through.
   if (!c10::GradMode::is_enabled() || !HasFrozen(*own.shard)) return;
@@ -188,7 +188,8 @@ void UnitSchedule::Leave(const ModelUnit& unit,
     });
   }
   if (!own.inside.empty()) return;
-  // Within backward it is run again, by CheckpointActivations, for its gradient.
+  // Within backward it is run again, by CheckpointActivations, for its
+  // gradient.
   if (differentiated && (options_.keep_after_forward || in_backward_)) return;
   Release(found->second);
 }
@@ -224,8 +225,9 @@ void UnitSchedule::ReleaseIfDone(size_t unit) {
   }
 }
 
-void UnitSchedule::StartBackward() {
+void UnitSchedule::StartBackward(bool sync) {
   in_backward_ = true;
+  sync_ = sync;
   backward_ = {};
   for (Unit& unit : units_) {
     unit.computed = unit.open = unit.trained = 0;
@@ -238,7 +240,10 @@ void UnitSchedule::StartBackward() {
 
 void UnitSchedule::EndBackward() {
   DropStarted();
-  if (gathered_ == 0) last_backward_ = std::move(backward_);
+  if (gathered_ == 0) {
+    if (sync_) last_sync_ = backward_.events;
+    last_backward_ = std::move(backward_);
+  }
   in_backward_ = false;
   forward_pending_ = false;
   backward_in_forward_ = forwards_ > 0;
@@ -248,8 +253,7 @@ void UnitSchedule::EndBackward() {
 }
 
 void UnitSchedule::Sending(size_t model, size_t bucket) {
-  backward_.events.push_back(
-      {.sends = true, .model = model, .bucket = bucket});
+  backward_.events.push_back({.sends = true, .model = model, .bucket = bucket});
 }
 
 void UnitSchedule::AbandonPass() {
@@ -292,14 +296,15 @@ void UnitSchedule::ReplayForward() {
 void UnitSchedule::ReplayBackward(
     const std::function<void(size_t, size_t)>& send) {
   if (units_.size() <= 1 || gathered_ > 0) return;
-  TORCH_CHECK_VALUE(
-      !last_backward_.events.empty(),
-      "fsdp: this rank has no batch, and has made no backward pass before, so "
-      "that it does not know the order of the model's units; give every rank a "
-      "batch in the first step");
+  const std::vector<Event> events = send ? last_sync_ : last_backward_.events;
+  TORCH_CHECK_VALUE(!events.empty(),
+                    "fsdp: this rank has no batch, and has made no such "
+                    "backward pass before, "
+                    "so that it does not know the order of the model's units; "
+                    "give every rank "
+                    "a batch in the first step");
   in_backward_ = true;
   backward_ = {};
-  const std::vector<Event> events = last_backward_.events;
   Replay(events, send);
   last_backward_ = std::move(backward_);
   in_backward_ = false;

@@ -1,7 +1,7 @@
-// UnitSchedule gathers and frees the units of sharded models as passes use them:
-// a unit is whole while it computes, forward and backward, and the next one is
-// gathered meanwhile, in the order of the last pass. What is in no unit is in
-// the root unit, which is whole from the start of forward to the end of
+// UnitSchedule gathers and frees the units of sharded models as passes use
+// them: a unit is whole while it computes, forward and backward, and the next
+// one is gathered meanwhile, in the order of the last pass. What is in no unit
+// is in the root unit, which is whole from the start of forward to the end of
 // backward.
 //
 //   const auto units = std::make_shared<UnitSchedule>(group, exchange, options);
@@ -9,11 +9,12 @@
 //   units->StartForward();
 //   …                           // calls Enter and Leave
 //   units->EndForward();
-//   units->StartBackward();
+//   units->StartBackward(/*sync=*/true);
 //   loss.backward();            // calls Computed for every gradient
 //   units->EndBackward();
 //
-// All ranks must make the same passes through the same units. Thread-compatible.
+// All ranks must make the same passes through the same units.
+// Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_SHARDED_UNIT_SCHEDULE_H_
 #define TRAINYARD_BACKENDS_SHARDED_UNIT_SCHEDULE_H_
 
@@ -69,7 +70,8 @@ class UnitSchedule final : public UnitWatcher,
   // Around passes. A backward pass may be within a forward pass.
   void StartForward();
   void EndForward();
-  void StartBackward();
+  // `sync`: gradients are exchanged, and Sending is called.
+  void StartBackward(bool sync);
   void EndBackward();
   // In place of the End of a pass that an error has ended.
   void AbandonPass();
@@ -83,8 +85,8 @@ class UnitSchedule final : public UnitWatcher,
   void Sending(size_t model, size_t bucket);
 
   // For a rank without a batch: takes part in the gathers of a forward pass,
-  // unless one was made since the last backward pass, and in those of a backward
-  // pass. `send` sends a bucket; null: gradients are not exchanged.
+  // unless one was made since the last backward pass, and in those of a
+  // backward pass. `send` sends a bucket; null: a pass without `sync`.
   void ReplayForward();
   void ReplayBackward(const std::function<void(size_t, size_t)>& send);
   void EndReplay();
@@ -142,7 +144,7 @@ class UnitSchedule final : public UnitWatcher,
   ProcessGroup& group_;
   SliceExchange& exchange_;
   const UnitScheduleOptions options_;
-  std::vector<Unit> units_;  // the first is the root
+  std::vector<Unit> units_;                          // the first is the root
   std::unordered_map<const void*, size_t> unit_of_;  // by parameter
   std::unordered_map<const ModelUnit*, size_t> by_declared_;
   size_t gathered_ = 0;
@@ -152,7 +154,9 @@ class UnitSchedule final : public UnitWatcher,
   bool backward_in_forward_ = false;
   Pass forward_, backward_;            // the current ones
   Pass last_forward_, last_backward_;  // that recorded gradients
-  size_t models_ = 0;                  // the number of calls of Use
+  std::vector<Event> last_sync_;       // of the last backward with sync
+  bool sync_ = false;
+  size_t models_ = 0;  // the number of calls of Use
 };
 
 }  // namespace trainyard
