@@ -82,6 +82,11 @@ class Backend : public Stateful {
   // computed over all of them must be combined over the ranks.
   virtual bool shards_gradients() const { return false; }
 
+  // Whether Forward and Backward gather parameters, and are collective. Then
+  // every rank follows each Forward that records gradients by Backward or
+  // BackwardWithoutBatch, with or without `sync`.
+  virtual bool shards_parameters() const { return false; }
+
   // The slice of a model's parameter that this rank holds, with an empty name.
   // Unset if every rank holds the whole parameter.
   virtual std::optional<TensorSlice> HeldSlice(
@@ -91,12 +96,15 @@ class Backend : public Stateful {
 
   // Makes the parameters of all models whole on all ranks, until Release is
   // called as often. For what reads or writes parameters outside of Forward and
-  // Backward; values written to them are lost. Collective.
+  // Backward; values written to them are lost unless ParametersLoaded is called
+  // before. Collective.
   virtual void GatherParameters() {}
   virtual void ReleaseParameters() {}
 
-  // Call it after values were copied into the parameters (into the held slices,
-  // where there are any) by anything but Update, e.g. from a checkpoint.
+  // Call it after values were copied into the parameters by anything but
+  // Update, e.g. from a checkpoint. Where slices are held: into these, or,
+  // between GatherParameters and ReleaseParameters, into whole parameters, the
+  // same values on all ranks.
   virtual void ParametersLoaded() {}
 
   // Returns the weight that all ranks normalise by: the largest of the weights

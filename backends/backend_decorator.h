@@ -43,6 +43,9 @@ class BackendDecorator : public Backend {
   bool shards_gradients() const override {
     return backend_->shards_gradients();
   }
+  bool shards_parameters() const override {
+    return backend_->shards_parameters();
+  }
   std::optional<TensorSlice> HeldSlice(
       const at::Tensor& parameter) const override {
     return backend_->HeldSlice(parameter);

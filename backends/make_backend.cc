@@ -7,6 +7,7 @@
 
 #include "backends/processes/process_group.h"
 #include "backends/processes/rendezvous.h"
+#include "backends/sharded/fsdp.h"
 #include "backends/sharded/zero.h"
 #include "backends/single_process.h"
 #include "trainer/accelerator.h"
@@ -26,22 +27,25 @@ at::Device MakeCurrent(at::Device device) {
   return device;
 }
 
-// One of several processes; `sharded` stages of zero, 0: ddp.
-std::unique_ptr<Backend> MakeRank(const BackendOptions& options, int sharded) {
+// One of several processes.
+std::unique_ptr<Backend> MakeRank(const BackendOptions& options,
+                                  const std::string& name) {
   const Rendezvous rendezvous =
       options.rendezvous ? *options.rendezvous : RendezvousFromEnvironment();
   const at::Device device =
       MakeCurrent(DeviceFor(options, rendezvous.local_rank));
   auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{
       .rendezvous = rendezvous, .device = device, .timeout = options.timeout});
-  if (sharded == 0) {
-    return MakeDdpBackend(std::move(group), MakeSingleProcessBackend(device),
-                          options.ddp);
+  auto one = MakeSingleProcessBackend(device);
+  if (name == "ddp") {
+    return MakeDdpBackend(std::move(group), std::move(one), options.ddp);
+  }
+  if (name == "fsdp") {
+    return MakeFsdpBackend(std::move(group), std::move(one), options.fsdp);
   }
   ZeroOptions zero = options.zero;
-  zero.stage = sharded;
-  return MakeZeroBackend(std::move(group), MakeSingleProcessBackend(device),
-                         zero);
+  zero.stage = name == "zero1" ? 1 : 2;
+  return MakeZeroBackend(std::move(group), std::move(one), zero);
 }
 
 }  // namespace
@@ -59,13 +63,13 @@ std::unique_ptr<Backend> MakeBackend(const std::string& name,
   };
   const auto made = [&](const std::string& plain) -> std::unique_ptr<Backend> {
     if (plain == "sp") return single();
-    if (plain == "ddp") return MakeRank(options, 0);
-    if (plain == "zero1") return MakeRank(options, 1);
-    if (plain == "zero2") return MakeRank(options, 2);
+    for (const char* const several : {"ddp", "zero1", "zero2", "fsdp"}) {
+      if (plain == several) return MakeRank(options, plain);
+    }
     C10_THROW_ERROR(ValueError,
                     "there is no backend \"" + name +
-                        "\"; there are: sp, ddp, zero1, zero2, and each of "
-                        "them with -amp, e.g. sp-amp");
+                        "\"; there are: sp, ddp, zero1, zero2, fsdp, and each "
+                        "of them with -amp, e.g. sp-amp");
   };
   constexpr std::string_view kAmp = "-amp";
   if (!name.ends_with(kAmp)) return made(name);

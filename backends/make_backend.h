@@ -10,6 +10,8 @@
 //   zero1, zero1-amp, zero2, zero2-amp
 //             like ddp, with the state of the optimizer (zero2: and the
 //             gradients) sharded over the processes
+//   fsdp, fsdp-amp
+//             like zero2, with the parameters sharded, too
 //
 //   const auto backend = MakeBackend("sp-amp", {.amp = {.dtype = at::kHalf}});
 #ifndef TRAINYARD_BACKENDS_MAKE_BACKEND_H_
@@ -26,6 +28,7 @@
 #include "backends/backend.h"
 #include "backends/ddp.h"
 #include "backends/processes/rendezvous.h"
+#include "backends/sharded/fsdp.h"
 #include "backends/sharded/zero.h"
 
 namespace trainyard {
@@ -40,6 +43,8 @@ struct BackendOptions {
   DdpOptions ddp = {};
   // For names that begin with "zero"; the name decides on the stage.
   ZeroOptions zero = {};
+  // For names that begin with "fsdp".
+  FsdpOptions fsdp = {};
   // How long one of several processes waits for another one.
   std::chrono::milliseconds timeout = std::chrono::minutes(2);
   // How several processes find each other. Unset: from the variables of the

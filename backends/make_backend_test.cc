@@ -130,8 +130,8 @@ TEST(MakeBackendTest, UnknownNameListsTheKnownOnes) {
     FAIL() << "there was a backend \"tpu\"";
   } catch (const c10::ValueError& e) {
     EXPECT_THAT(e.what(), HasSubstr("there is no backend \"tpu\"; there are: "
-                                    "sp, ddp, zero1, zero2, and each of them "
-                                    "with -amp"));
+                                    "sp, ddp, zero1, zero2, fsdp, and each of "
+                                    "them with -amp"));
   }
 }
 

@@ -79,7 +79,8 @@ std::vector<NamedTensor> Task::NamedTensors() const {
 std::vector<ModelTensors> Task::Models() const {
   std::vector<ModelTensors> models;
   for (const auto& [name, model] : models_) {
-    models.push_back({name, model->Parameters(), model->Buffers()});
+    models.push_back(
+        {name, model->Parameters(), model->Buffers(), model->Units()});
   }
   return models;
 }

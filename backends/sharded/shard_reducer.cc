@@ -68,21 +68,34 @@ ShardReducer::ShardReducer(SliceExchange& exchange,
       "ShardReducer: bucket_bytes is ", options_.bucket_bytes,
       ", first_bucket_bytes ", options_.first_bucket_bytes);
   // A backward pass computes gradients from the last parameter to the first.
-  std::vector<at::Tensor> backwards;
+  std::vector<size_t> run;  // of one group
+  const auto group_of = [&](size_t param) {
+    return options_.group_of ? options_.group_of(param) : 0;
+  };
   for (size_t i = params_.size(); i-- > 0;) {
-    backwards.push_back(params_[i].whole);
+    if (!run.empty() && group_of(run.back()) != group_of(i)) {
+      AddBuckets(run, /*first=*/buckets_.empty());
+      run.clear();
+    }
+    run.push_back(i);
   }
+  AddBuckets(run, /*first=*/buckets_.empty());
+  hooks_ = std::make_unique<Hooks>(params_, [this](size_t param) {
+    if (armed_ && !filled_[param]) Fill(param);
+    if (options_.computed) options_.computed(param);
+    if (armed_) SendReady();
+  });
+}
+
+void ShardReducer::AddBuckets(const std::vector<size_t>& params, bool first) {
+  std::vector<at::Tensor> wholes;
+  for (const size_t param : params) wholes.push_back(params_[param].whole);
   for (std::vector<size_t>& bucket : GroupIntoBuckets(
-           backwards, options_.first_bucket_bytes, options_.bucket_bytes)) {
-    for (size_t& param : bucket) param = params_.size() - 1 - param;
+           wholes, first ? options_.first_bucket_bytes : options_.bucket_bytes,
+           options_.bucket_bytes)) {
+    for (size_t& param : bucket) param = params[param];
     AddBucket(std::move(bucket));
   }
-  hooks_ = std::make_unique<Hooks>(params_, [this](size_t param) {
-    if (!armed_ || filled_[param]) return;
-    Fill(param);
-    if (options_.computed) options_.computed(param);
-    SendReady();
-  });
 }
 
 ShardReducer::~ShardReducer() = default;
@@ -137,6 +150,7 @@ void ShardReducer::SendReady() {
   // In order, because all ranks must send the same.
   while (sent_ < buckets_.size() && buckets_[sent_].missing == 0) {
     if (sent_ - completed_ == kInFlight) Complete(buckets_[completed_]);
+    if (options_.sent) options_.sent(sent_);
     Bucket& bucket = buckets_[sent_++];
     bucket.sum = exchange_.StartSum(bucket.buffer);
   }
@@ -161,6 +175,15 @@ void ShardReducer::Complete(Bucket& bucket) {
       gradient = mean;
     }
   }
+}
+
+void ShardReducer::SendThrough(size_t bucket) {
+  for (size_t i = sent_; i <= bucket && i < buckets_.size(); ++i) {
+    for (const size_t param : buckets_[i].params) {
+      if (!filled_[param]) Fill(param);
+    }
+  }
+  SendReady();
 }
 
 void ShardReducer::AfterBackward() {

@@ -37,9 +37,14 @@ struct ShardReducerOptions {
   // Whether the memory of the buckets, as large as all gradients, is kept from
   // one window to the next. Otherwise a bucket is freed as soon as it was sent.
   bool keep_buckets = false;
-  // Called when the gradients of a parameter are complete on this rank, with
-  // its index. May be null.
+  // Called in every backward pass when the gradient of a parameter is computed,
+  // with its index. May be null.
   std::function<void(size_t)> computed = nullptr;
+  // Called when a bucket is sent, with its number. May be null.
+  std::function<void(size_t)> sent = nullptr;
+  // The group of a parameter: a bucket has parameters of one group only. Null:
+  // all are in one.
+  std::function<size_t(size_t)> group_of = nullptr;
 };
 
 class ShardReducer {
@@ -58,6 +63,10 @@ class ShardReducer {
   void BeforeBackward();
   void AfterBackward();
 
+  // For a rank that has no backward pass: sends the buckets up to this one, as
+  // others do within theirs. REQUIRES: BeforeBackward was called.
+  void SendThrough(size_t bucket);
+
  private:
   struct Bucket {
     std::vector<size_t> params;
@@ -68,6 +77,7 @@ class ShardReducer {
   };
   struct Hooks;
 
+  void AddBuckets(const std::vector<size_t>& params, bool first);
   void AddBucket(std::vector<size_t> params);
   // Takes over the gradient of a parameter, or zeros if there is none.
   void Fill(size_t param);

@@ -54,6 +54,7 @@ void ShardedBackend::Prepare(const std::vector<ModelTensors>& models) {
   CheckSameModels(*collectives_, models_);
   CopyTensors(*group_, tensors);
   AddSlices();
+  SlicesMade();
   MakeReducers();
   BackendDecorator::Prepare(models);
 }
@@ -100,6 +101,12 @@ void ShardedBackend::MakeReducers() {
     ShardReducerOptions options = reducer_options_;
     options.computed = [this, trained](size_t param) {
       Computed(trained[param].whole);
+    };
+    options.group_of = [this, trained](size_t param) {
+      return GroupOf(trained[param].whole);
+    };
+    options.sent = [this, index = reducers_.size()](size_t bucket) {
+      Sending(index, bucket);
     };
     reducers_.push_back(
         std::make_unique<ShardReducer>(exchange_, trained, options));
@@ -186,11 +193,12 @@ void ShardedBackend::BackwardWithoutBatch(const BackwardOptions& options) {
   RemakeReducersIfStale();
   weights_.Start(options.weight);
   // Sends what earlier passes of the window have left, or zeros.
+  std::vector<ShardReducer*> all;
+  for (const auto& reducer : reducers_) all.push_back(reducer.get());
   group_->Guard("the exchange of gradients", [&] {
-    for (const auto& reducer : reducers_) {
-      reducer->BeforeBackward();
-      reducer->AfterBackward();
-    }
+    for (ShardReducer* reducer : all) reducer->BeforeBackward();
+    TakePart(all);
+    for (ShardReducer* reducer : all) reducer->AfterBackward();
   });
 }
 

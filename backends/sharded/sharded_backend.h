@@ -16,6 +16,7 @@
 #ifndef TRAINYARD_BACKENDS_SHARDED_SHARDED_BACKEND_H_
 #define TRAINYARD_BACKENDS_SHARDED_SHARDED_BACKEND_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -62,8 +63,17 @@ class ShardedBackend : public BackendDecorator {
   virtual ParamSlice MakeSlice(const at::Tensor& parameter) = 0;
   // The slices of the optimizer were updated. Collective.
   virtual void Updated(Optimizer& optimizer) = 0;
-  // The gradients of a parameter are complete on this rank.
+  // Prepare has made the slices of all parameters.
+  virtual void SlicesMade() {}
+  // Gradients are exchanged in buckets of one group.
+  virtual size_t GroupOf(const at::Tensor& /*parameter*/) const { return 0; }
+  // A backward pass has computed the gradient of a parameter.
   virtual void Computed(const at::Tensor& /*parameter*/) {}
+  // A backward pass sends this bucket of a model.
+  virtual void Sending(size_t /*model*/, size_t /*bucket*/) {}
+  // Called between the start and the end of the exchange by a rank that has no
+  // batch: does what others do in their backward pass.
+  virtual void TakePart(const std::vector<ShardReducer*>& /*by_model*/) {}
 
   ProcessGroup& group() { return *group_; }
   SliceExchange& exchange() { return exchange_; }

@@ -4,12 +4,15 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "backends/sharded/fsdp.h"
 #include "backends/sharded/zero.h"
 #include "backends/single_process.h"
 #include "backends/testing/ddp_rig.h"
 #include "backends/testing/rank_group.h"
+#include "backends/whole_parameters.h"
 #include "tools/launch/testing/test_rank.h"
 #include "trainer/optim/adamw.h"
 
@@ -43,24 +46,34 @@ std::vector<at::Tensor> Train(Backend& backend, const Setting& setting) {
   return model.parameters();
 }
 
-TEST(ShardedGoldenTest, EqualsPython) {
+std::unique_ptr<Backend> Make(const std::string& name) {
+  auto one = MakeSingleProcessBackend(at::kCPU);
+  if (name == "fsdp") return MakeFsdpBackend(RankGroup(), std::move(one));
+  return MakeZeroBackend(RankGroup(), std::move(one),
+                         {.stage = name == "zero1" ? 1 : 2});
+}
+
+class ShardedGoldenTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ShardedGoldenTest, EqualsPython) {
   for (const Setting& setting : Settings()) {
-    for (const int stage : {1, 2}) {
-      SCOPED_TRACE(setting.name + ", stage " + std::to_string(stage));
-      const std::unique_ptr<Backend> backend = MakeZeroBackend(
-          RankGroup(), MakeSingleProcessBackend(at::kCPU), {.stage = stage});
-      const std::vector<at::Tensor> trained = Train(*backend, setting);
-      for (const std::string python :
-           {"ZeroRedundancyOptimizer", "fully_shard"}) {
-        const std::vector<at::Tensor> expected =
-            ReadRigParameters("backends/sharded/testdata/sharded.txt",
-                              python + " " + std::to_string(TestWorldSize()) +
-                                  " " + setting.name);
-        EXPECT_LT(Difference(trained, expected), kTolerance) << python;
-      }
+    SCOPED_TRACE(setting.name);
+    const std::unique_ptr<Backend> backend = Make(GetParam());
+    const std::vector<at::Tensor> trained = Train(*backend, setting);
+    const WholeParameters whole(*backend);
+    for (const std::string python :
+         {"ZeroRedundancyOptimizer", "fully_shard"}) {
+      const std::vector<at::Tensor> expected = ReadRigParameters(
+          "backends/sharded/testdata/sharded.txt",
+          python + " " + std::to_string(TestWorldSize()) + " " + setting.name);
+      EXPECT_LT(Difference(trained, expected), kTolerance) << python;
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, ShardedGoldenTest,
+                         ::testing::Values("zero1", "zero2", "fsdp"),
+                         [](const auto& i) { return i.param; });
 
 }  // namespace
 }  // namespace trainyard

@@ -14,10 +14,12 @@
 
 #include "backends/amp.h"
 #include "backends/ddp.h"
+#include "backends/sharded/fsdp.h"
 #include "backends/sharded/zero.h"
 #include "backends/single_process.h"
 #include "backends/testing/ddp_rig.h"
 #include "backends/testing/rank_group.h"
+#include "backends/whole_parameters.h"
 #include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 #include "trainer/loop/grad_window.h"
@@ -76,6 +78,24 @@ std::unique_ptr<Backend> Zero(int stage) {
       {.stage = stage, .bucket_bytes = 512, .first_bucket_bytes = 64});
 }
 
+const std::vector<std::string>& AllSharded() {
+  static const std::vector<std::string> names = {"zero1", "zero2", "fsdp",
+                                                 "fsdp, one unit", "fsdp, kept"};
+  return names;
+}
+
+std::unique_ptr<Backend> Sharded(const std::string& name) {
+  if (name == "zero1") return Zero(1);
+  if (name == "zero2") return Zero(2);
+  FsdpOptions options{.keep_after_forward = name == "fsdp, kept",
+                      .bucket_bytes = 512,
+                      .first_bucket_bytes = 64};
+  if (name == "fsdp, one unit") {
+    options.is_unit = [](const std::string&) { return false; };
+  }
+  return MakeFsdpBackend(RankGroup(), Alone(), options);
+}
+
 std::vector<at::Tensor> Train(Backend& backend, const Setting& setting) {
   const TinyMlp model;
   std::vector<at::Tensor> trained = model.parameters();
@@ -111,10 +131,13 @@ std::vector<at::Tensor> Train(Backend& backend, const Setting& setting) {
     optimizer->ZeroGrad();
     backend.EndWindow();
   }
+  const WholeParameters whole(backend);
+  std::vector<at::Tensor> parameters;
   for (const at::Tensor& parameter : model.parameters()) {
     EXPECT_FALSE(parameter.grad().defined());
+    parameters.push_back(parameter.detach().clone());
   }
-  return model.parameters();
+  return parameters;
 }
 
 void ExpectEqualOnAllRanks(Backend& backend,
@@ -130,15 +153,15 @@ void ExpectEqualOnAllRanks(Backend& backend,
 void CompareWithDdpAndOneProcess(const Setting& setting) {
   const std::vector<at::Tensor> alone = Train(*Alone(), setting);
   const std::vector<at::Tensor> ddp = Train(*Ddp(), setting);
-  for (const int stage : {1, 2}) {
-    SCOPED_TRACE("stage " + std::to_string(stage));
-    const auto backend = Zero(stage);
-    const std::vector<at::Tensor> zero = Train(*backend, setting);
-    ExpectEqualOnAllRanks(*backend, zero);
-    EXPECT_LT(Difference(zero, ddp), kTolerance);
-    EXPECT_LT(Difference(zero, alone), kTolerance);
+  for (const std::string& name : AllSharded()) {
+    SCOPED_TRACE(name);
+    const auto backend = Sharded(name);
+    const std::vector<at::Tensor> sharded = Train(*backend, setting);
+    ExpectEqualOnAllRanks(*backend, sharded);
+    EXPECT_LT(Difference(sharded, ddp), kTolerance);
+    EXPECT_LT(Difference(sharded, alone), kTolerance);
     // Training did something.
-    EXPECT_GT(Difference(zero, TinyMlp().parameters()), 0.05);
+    EXPECT_GT(Difference(sharded, TinyMlp().parameters()), 0.05);
   }
 }
 
@@ -160,10 +183,11 @@ TEST(ShardedTrainingTest, ClipsByValue) {
 
 TEST(ShardedTrainingTest, LeavesFrozenParametersAlone) {
   CompareWithDdpAndOneProcess({.accumulation = 2, .freeze_first = true});
-  const auto backend = Zero(2);
-  const std::vector<at::Tensor> trained =
-      Train(*backend, {.freeze_first = true});
-  EXPECT_TRUE(at::equal(trained[0], TinyMlp().parameters()[0]));
+  for (const std::string& name : AllSharded()) {
+    const std::vector<at::Tensor> trained =
+        Train(*Sharded(name), {.freeze_first = true});
+    EXPECT_TRUE(at::equal(trained[0], TinyMlp().parameters()[0])) << name;
+  }
 }
 
 TEST(ShardedTrainingTest, EveryOtherElementWiseOptimizer) {
@@ -191,11 +215,12 @@ TEST(ShardedTrainingTest, MixedPrecisionEqualsDdp) {
   for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
     const auto ddp = MakeAmpBackend(Ddp(), {.dtype = type});
     const std::vector<at::Tensor> expected = Train(*ddp, {});
-    for (const int stage : {1, 2}) {
-      const auto zero = MakeAmpBackend(Zero(stage), {.dtype = type});
-      EXPECT_EQ(zero->name(), "zero" + std::to_string(stage) + "-amp");
-      const std::vector<at::Tensor> actual = Train(*zero, {});
-      ExpectEqualOnAllRanks(*zero, actual);
+    for (const std::string& name : AllSharded()) {
+      SCOPED_TRACE(name);
+      const auto sharded = MakeAmpBackend(Sharded(name), {.dtype = type});
+      EXPECT_EQ(sharded->name(), name.substr(0, name.find(',')) + "-amp");
+      const std::vector<at::Tensor> actual = Train(*sharded, {});
+      ExpectEqualOnAllRanks(*sharded, actual);
       EXPECT_LT(Difference(actual, expected), kTolerance) << type;
     }
   }

@@ -37,7 +37,7 @@ class SumOfRows final : public SliceExchange::Pending {
   Work work_;
 };
 
-// NCCL adds up on its way.
+// NCCL adds up on its way, ranks of one machine in shared memory.
 class ReducedRow final : public SliceExchange::Pending {
  public:
   ReducedRow(c10d::ProcessGroup& group, const at::Tensor& buffer)
@@ -80,7 +80,7 @@ class GatheredRows final : public SliceExchange::Pending {
 
 std::unique_ptr<SliceExchange::Pending> SliceExchange::StartSum(
     const at::Tensor& buffer) {
-  if (buffer.is_cpu()) {
+  if (buffer.is_cpu() && group_.shared_ranks() == nullptr) {
     return std::make_unique<SumOfRows>(*group_.training(), buffer);
   }
   return std::make_unique<ReducedRow>(*group_.training(), buffer);

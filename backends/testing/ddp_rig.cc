@@ -54,14 +54,18 @@ TinyMlp::TinyMlp() {
         {kClasses}}) {
     parameters_.push_back(generator.Fill(sizes).requires_grad_());
   }
+  units_ = {std::make_shared<ModelUnit>(), std::make_shared<ModelUnit>()};
 }
 
 at::Tensor TinyMlp::Loss(const at::Tensor& input,
                          const at::Tensor& target) const {
-  const at::Tensor hidden =
-      at::tanh(at::linear(input, parameters_[0], parameters_[1]));
-  return at::cross_entropy_loss(
-      at::linear(hidden, parameters_[2], parameters_[3]), target);
+  const at::Tensor hidden = units_[0]->Run(input, [&](const at::Tensor& x) {
+    return at::tanh(at::linear(x, parameters_[0], parameters_[1]));
+  });
+  const at::Tensor output = units_[1]->Run(hidden, [&](const at::Tensor& x) {
+    return at::linear(x, parameters_[2], parameters_[3]);
+  });
+  return at::cross_entropy_loss(output, target);
 }
 
 ModelTensors TinyMlp::Model() const {
@@ -69,7 +73,10 @@ ModelTensors TinyMlp::Model() const {
           {{"0.weight", parameters_[0]},
            {"0.bias", parameters_[1]},
            {"2.weight", parameters_[2]},
-           {"2.bias", parameters_[3]}}};
+           {"2.bias", parameters_[3]}},
+          {},
+          {{"0", units_[0], {parameters_[0], parameters_[1]}},
+           {"2", units_[1], {parameters_[2], parameters_[3]}}}};
 }
 
 at::Tensor RigInputs(int64_t begin, int64_t count) {

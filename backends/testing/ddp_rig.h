@@ -6,17 +6,19 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "backends/backend.h"
 #include "trainer/model/model_tensors.h"
+#include "trainer/model/model_unit.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
 
 namespace trainyard {
 
-// 12 inputs, 16 hidden units, 4 classes.
+// 12 inputs, 16 hidden units, 4 classes. Each of its two layers is a ModelUnit.
 class TinyMlp {
  public:
   TinyMlp();
@@ -26,6 +28,7 @@ class TinyMlp {
 
  private:
   std::vector<at::Tensor> parameters_;
+  std::vector<std::shared_ptr<ModelUnit>> units_;
 };
 
 // Rows [begin, begin + count) of the data.

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/whole_parameters.h"
 #include "trainer/checkpoint/parts/rng_state.h"
 #include "trainer/task.h"
 
@@ -39,7 +40,10 @@ void LearningRateFinder::OnRunStart(const RunStart& e, Control&) {
   if (done_) return;
   backend_ = &e.backend;
   before_.emplace();
-  before_->weights = CopyOf(weights_);
+  {
+    const WholeParameters whole(*backend_);
+    before_->weights = CopyOf(weights_);
+  }
   before_->optimizer = CopyOf(optimizer_.NamedTensors());
   for (size_t group = 0; group < optimizer_.num_groups(); ++group) {
     before_->rates.push_back(optimizer_.Field(group, "lr"));
@@ -97,15 +101,20 @@ void LearningRateFinder::OnCheckpointSaved(const CheckpointSaved& e, Control&) {
       "; leave the checkpoint out of that run's options");
 }
 
-void LearningRateFinder::OnRunEnd(const RunEnd&, Control&) {
+void LearningRateFinder::OnRunEnd(const RunEnd& e, Control&) {
   if (!before_) return;
   const Before before = *std::exchange(before_, std::nullopt);
   done_ = true;
   loss_.reset();
   const at::NoGradGuard no_gradients;
-  for (size_t i = 0; i < weights_.size(); ++i) {
-    at::Tensor weight = weights_[i].tensor.detach();
-    weight.copy_(before.weights[i].tensor);
+  // After an error other ranks may be gone, which gathers would wait for.
+  if (e.ending != RunEnding::kError || !backend_->shards_parameters()) {
+    const WholeParameters whole(*backend_);
+    for (size_t i = 0; i < weights_.size(); ++i) {
+      at::Tensor weight = weights_[i].tensor.detach();
+      weight.copy_(before.weights[i].tensor);
+    }
+    backend_->ParametersLoaded();
   }
   optimizer_.LoadTensors(before.optimizer);
   for (size_t group = 0; group < optimizer_.num_groups(); ++group) {

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "backends/whole_parameters.h"
 #include "trainer/model/tensor_match.h"
 #include "trainer/or_throw.h"
 
@@ -18,20 +19,26 @@ ModelEma::ModelEma(const AveragedTensors& model, ModelEmaOptions options)
 }
 
 void ModelEma::OnRunStart(const RunStart& e, Control&) {
+  backend_ = &e.backend;
   updates_ = e.clock.updates();
-  if (!e.resumed) ema_->Reset();
+  if (e.resumed) return;
+  const WholeParameters whole(*backend_);
+  ema_->Reset();
 }
 
 // Not at OnUpdateEnd: of several optimizers each has one, and the last decides.
 void ModelEma::OnStepEnd(const StepEnd& e, Control&) {
   if (e.clock.updates() == updates_) return;
   updates_ = e.clock.updates();
+  const WholeParameters whole(*backend_);
   ema_->Update();
 }
 
 void ModelEma::OnRunEnd(const RunEnd& e, Control&) {
   if (!options_.apply_at_end || e.ending == RunEnding::kError) return;
+  const WholeParameters whole(*backend_);
   OrThrow(LoadTensors(ema_->NamedTensors(), model_));
+  backend_->ParametersLoaded();
 }
 
 State ModelEma::SaveState() const { return ema_->SaveState(); }

@@ -12,7 +12,8 @@
 // the best averages, and the model has them at the end.
 //
 // Its state is the averages: a resumed run continues with them. A new run
-// starts from the model's weights.
+// starts from the model's weights. Every rank keeps whole averages, and a backend
+// that shards parameters gathers them after each update.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_
@@ -72,6 +73,7 @@ class ModelEma final : public Callback, public Stateful, public OtherWeights {
   std::vector<NamedTensor> model_;
   std::unique_ptr<Ema> ema_;
   std::unique_ptr<Ema::Swap> swap_;
+  Backend* backend_ = nullptr;  // of the run
   // Updates of the run that were averaged.
   int64_t updates_ = 0;
 };

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "backends/whole_parameters.h"
 #include "trainer/model/tensor_match.h"
 
 // After every header of libtorch, which defines LOG too.
@@ -174,6 +175,7 @@ void SaveBest::PointToBest() const {
 }
 
 void SaveBest::Write(const Saved& saved) {
+  const WholeParameters whole(*backend_);
   absl::Status status;
   if (main()) {
     if (foreign_files_) status = folder_.MoveAside();
@@ -202,6 +204,7 @@ void SaveBest::OnRunEnd(const RunEnd& e, Control&) {
 }
 
 void SaveBest::Reload() {
+  const WholeParameters whole(*backend_);
   std::string problems;
   bool loaded = false;
   for (size_t i = 0; main() && !loaded && i < saved_.size(); ++i) {
@@ -220,12 +223,14 @@ void SaveBest::Reload() {
   if (!problems.empty()) {
     LOG(WARNING) << "SaveBest: reloaded the next best weights: " << problems;
   }
-  if (backend_->num_processes() == 1) return;
-  const at::NoGradGuard no_gradients;
-  for (const NamedTensor& weight : weights_) {
-    at::Tensor tensor = weight.tensor.detach();
-    backend_->collectives().Broadcast(tensor);
+  if (backend_->num_processes() > 1) {
+    const at::NoGradGuard no_gradients;
+    for (const NamedTensor& weight : weights_) {
+      at::Tensor tensor = weight.tensor.detach();
+      backend_->collectives().Broadcast(tensor);
+    }
   }
+  backend_->ParametersLoaded();
 }
 
 }  // namespace trainyard

@@ -149,10 +149,12 @@ void StepRunner::Backward(const at::Tensor& loss,
   // A mean over nothing is NaN, and so would be its gradients.
   if (masked_) return;
   CheckFinite(loss);
-  // The gradients will be dropped. Only other processes may wait for them.
-  if (bad_loss_ && !(is_boundary_ && parts_.backend.num_processes() > 1)) {
-    return;
-  }
+  // The gradients will be dropped. Only other processes may wait for them, or
+  // for the parameters that this pass gathers with them.
+  const bool others_wait =
+      parts_.backend.num_processes() > 1 &&
+      (is_boundary_ || parts_.backend.shards_parameters());
+  if (bad_loss_ && !others_wait) return;
   parts_.backend.Backward(loss, {.share = *share_,
                                  .sync = is_boundary_,
                                  .weight = bad_loss_ ? kNan : window_.total()});

@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "trainer/model/model_unit.h"
 #include "trainer/model/named_tensor.h"
 
 namespace torch::nn {
@@ -35,6 +36,9 @@ class Model {
   // in the order of the model. They share memory with it.
   virtual std::vector<NamedTensor> Parameters() const = 0;
   virtual std::vector<NamedTensor> Buffers() const = 0;
+
+  // The parts of the model that are declared units.
+  virtual std::vector<UnitTensors> Units() const { return {}; }
 };
 
 // Returns the module as a model. Returns null for a null module.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/model/model_unit.h"
 #include "trainer/model/named_tensor.h"
 
 namespace trainyard {
@@ -19,6 +20,7 @@ struct ModelTensors {
   // Including frozen ones.
   std::vector<NamedTensor> parameters;
   std::vector<NamedTensor> buffers = {};
+  std::vector<UnitTensors> units = {};
 };
 
 }  // namespace trainyard
