@@ -53,6 +53,8 @@ def _check_machine() -> None:
 def enter(script: str, packages: str | None = None, programs: tuple[str, ...] = ()) -> None:
     """Runs the script again in namespaces of its own, and returns there. `packages`: an archive of
     Debian packages to unpack; must then have these programs."""
+    # Daemons and ip are in the folders of administrators, which Bazel's tests do not search.
+    os.environ["PATH"] = ":".join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
     if _INSIDE not in os.environ:
         _check_machine()
         command = ["unshare", "--mount", "--net", "--pid", "--uts", "--fork", "--kill-child", "--mount-proc",
