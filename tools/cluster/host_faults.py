@@ -47,9 +47,8 @@ class Job:
     """A launcher on each host, with its output in a file."""
 
     def __init__(self, cluster: hosts.Hosts, folder: pathlib.Path, options: argparse.Namespace, nodes: str,
-                 count: int | None = None, updates: int | None = None):
+                 count: int | None = None):
         self.cluster, self.folder, self.options, self.nodes = cluster, folder, options, nodes
-        self.updates = updates or options.updates
         folder.mkdir(exist_ok=True)
         self.launchers: dict[int, subprocess.Popen] = {}
         for node in range(count or len(cluster)):
@@ -59,7 +58,7 @@ class Job:
         command = [self.options.launch, "--nproc=1", f"--nnodes={self.nodes}", f"--node_rank={node}",
                    f"--master_addr={self.cluster[0].address}", f"--master_port={PORT}", "--max_restarts=20",
                    "--backoff=0.1", "--join_wait=3", "--silence=6", f"--log_dir={self.folder}/logs{node}", "--",
-                   self.options.train_loop, f"--run_dir={self.folder}/run", f"--updates={self.updates}",
+                   self.options.train_loop, f"--run_dir={self.folder}/run", f"--updates={self.options.updates}",
                    "--timeout=30", f"--step_ms={self.options.step_ms}", *self.options.train]
         with open(self.output(node), "a") as file:
             self.launchers[node] = self.cluster[node].start(command, stdout=file, stderr=subprocess.STDOUT)
@@ -201,12 +200,13 @@ class Faults:
         return wrong or self.compare_samples(str(trial), parts) or self.compare_end(trial, parts, crc_of(job.text()))
 
     def compare_end(self, trial: int, parts: list[tuple[int, int]], crc: str | None) -> str | None:
-        """A run with as many hosts for as many updates, which ends and goes on instead of failing."""
-        self.options.train = [f"--batch={BATCH}", f"--sample_log={self.samples(f'{trial}-planned')}"]
-        ends = [first - 1 for _, first in parts[1:]] + [self.options.updates]
+        """A run with as many hosts for as many updates, which stops and goes on instead of failing."""
+        log = self.samples(f"{trial}-planned")
+        ends = [first - 1 for _, first in parts[1:]] + [0]
         planned = None
         for (ranks, _), end in zip(parts, ends):
-            planned = Job(self.cluster, self.work / f"planned{trial}", self.options, str(ranks), count=ranks, updates=end)
+            self.options.train = [f"--batch={BATCH}", f"--sample_log={log}", f"--stop_at={end}"]
+            planned = Job(self.cluster, self.work / f"planned{trial}", self.options, str(ranks), count=ranks)
             if (wrong := planned.end()) is not None:
                 return f"the planned run: {wrong}"
         expected = crc_of(planned.text())
