@@ -79,6 +79,12 @@ class Collectives {
   // Tells the other ranks why this process is about to end: their errors
   // contain the reason. Not collective.
   virtual void Abandon(const std::string& reason) = 0;
+
+  // Where this rank writes its last calls if one of them fails, for
+  // tools/inspect:hang. Not collective.
+  virtual void SetRecordFolder(const std::string& folder) {
+    static_cast<void>(folder);
+  }
 };
 
 // Collectives of a single process: each call returns its own tensor.

@@ -4,6 +4,7 @@ load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
 load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/gloo:gloo.bzl", "gloo_repository")
+load("//third_party/kubernetes_api:kubernetes_api.bzl", "kubernetes_api_repository")
 load("//third_party/nccl:nccl.bzl", "nccl_repository")
 
 def _communication_impl(_ctx):
@@ -17,6 +18,7 @@ def _lint_tools_impl(_ctx):
     buildifier_repository(name = "buildifier")
     clang_format_repository(name = "clang_format")
     cluster_packages_repository(name = "cluster_packages")
+    kubernetes_api_repository(name = "kubernetes_api")
 
 # What only Trainyard's own tests need.
 lint_tools = module_extension(implementation = _lint_tools_impl)

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "backends/make_backend.h"
 #include "trainer/checkpoint/testing/memory_folder.h"
+#include "trainer/loop/cancellation.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/line_rig.h"
 #include "trainer/testing/modules.h"
@@ -48,7 +50,8 @@ class Asker final : public Callback {
 class RequestsTest : public ::testing::Test {
  protected:
   // Four batches in one epoch; at the end an evaluation and a checkpoint.
-  std::vector<std::string> LogOf(std::function<void(Control&)> ask) {
+  std::vector<std::string> LogOf(std::function<void(Control&)> ask,
+                                 const CancellationOptions& cancellation = {}) {
     std::filesystem::remove_all(folder_);
     LineRig rig;
     Asker asker(std::move(ask));
@@ -57,7 +60,8 @@ class RequestsTest : public ::testing::Test {
                                   .eval_data = LinePoints(2),
                                   .length = Epochs(1),
                                   .per_device_batch_size = 2,
-                                  .checkpoint = {.directory = folder_}});
+                                  .checkpoint = {.directory = folder_},
+                                  .cancellation = cancellation});
     return asker.log;
   }
 
@@ -83,6 +87,27 @@ TEST_F(RequestsTest, AStopSaves) {
               ElementsAre("saved 2", "end 2"));
   EXPECT_EQ(result.ending, RunEnding::kStopped);
   EXPECT_EQ(result.message, "enough");
+}
+
+TEST_F(RequestsTest, ASignalThatSaves) {
+  EXPECT_THAT(
+      LogOf([](Control&) { raise(SIGUSR1); }, {.save_signals = {SIGUSR1}}),
+      ElementsAre("saved 2", "eval 4", "saved 4", "end 4"));
+  EXPECT_EQ(result.ending, RunEnding::kFinished);
+}
+
+TEST_F(RequestsTest, ASignalThatEnds) {
+  EXPECT_THAT(LogOf([](Control&) { raise(SIGHUP); }, {.signals = {SIGHUP}}),
+              ElementsAre("saved 2", "end 2"));
+  EXPECT_EQ(result.ending, RunEnding::kCancelled);
+  EXPECT_EQ(result.message, "SIGHUP");
+}
+
+TEST_F(RequestsTest, AnEndOfTheJobThatTheOptionsTell) {
+  EXPECT_THAT(LogOf([](Control&) {},
+                    {.job_end = CancellationOptions::Time::clock::now()}),
+              ElementsAre("saved 0", "end 0"));
+  EXPECT_EQ(result.ending, RunEnding::kCancelled);
 }
 
 TEST_F(RequestsTest, AStopThatSavesNothing) {

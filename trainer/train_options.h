@@ -18,6 +18,7 @@
 #include "trainer/checkpoint_options.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/load_options.h"
+#include "trainer/loop/cancellation.h"
 #include "trainer/loop/micro_batch.h"
 #include "trainer/optim/clip.h"
 #include "trainer/run_config.h"
@@ -119,9 +120,13 @@ struct TrainOptions {
   uint64_t seed = 0;
   // Whether the history of an earlier run of this trainer is forgotten.
   bool reset_history = true;
-  // SIGINT and SIGTERM end the run after the current step, with OnRunCancelled;
-  // a second one ends the process. False: signals are the caller's business.
+  // Whether signals and the end of the job end the run after the current step,
+  // with OnRunCancelled; a second SIGINT ends the process. False: both are the
+  // caller's business.
   bool handle_signals = true;
+  // Which signals end the run, which only save a checkpoint, and when the job
+  // ends. Variables of the environment go before it: cancellation.h.
+  CancellationOptions cancellation = {};
 };
 
 // Throws c10::ValueError, naming the option and its value, for options that no

@@ -12,6 +12,8 @@
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <utility>
 
+#include "backends/processes/rank_record.h"
+
 namespace trainyard {
 namespace {
 
@@ -163,7 +165,8 @@ void CallCheck::ThrowDifference(const Call& call,
     calls += "\n  rank " + std::to_string(rank) + ": " +
              static_cast<const char*>(texts.all[rank].const_data_ptr());
   }
-  TORCH_CHECK_VALUE(false, "the calls of the ranks do not match:", calls);
+  group_.record().WriteFailure("the calls of the ranks do not match");
+  C10_THROW_ERROR(ValueError, "the calls of the ranks do not match:" + calls);
 }
 
 }  // namespace trainyard

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "backends/processes/call_check.h"
+#include "backends/processes/call_log.h"
+#include "backends/processes/rank_record.h"
 
 namespace trainyard {
 namespace {
@@ -38,6 +40,16 @@ at::Tensor ToReduce(const at::Tensor& tensor) {
              : tensor.contiguous();
 }
 
+CallSubject SubjectOf(const char* what, const at::Tensor& tensor) {
+  CallSubject subject = {.what = what,
+                         .type = c10::toString(tensor.scalar_type()),
+                         .dim = static_cast<size_t>(tensor.dim())};
+  for (size_t i = 0; i < std::min(subject.dim, CallSubject::kMostSizes); ++i) {
+    subject.sizes[i] = tensor.size(static_cast<int64_t>(i));
+  }
+  return subject;
+}
+
 // The tensor's memory, whatever its type.
 at::Tensor Bytes(const at::Tensor& tensor) {
   return tensor.contiguous().reshape({-1}).view(at::kByte);
@@ -58,6 +70,8 @@ class GroupCollectives final : public Collectives {
 
   void AllReduce(at::Tensor& tensor, ReduceOp op, Place place) override {
     TORCH_CHECK_VALUE(tensor.defined(), "AllReduce: there is no tensor");
+    const CallLog::Scope call(group_.calls(), SubjectOf("AllReduce", tensor),
+                              place);
     check_.Compare({.kind = CallKind::kAllReduce,
                     .argument = static_cast<int64_t>(op),
                     .tensor = tensor},
@@ -77,6 +91,8 @@ class GroupCollectives final : public Collectives {
     TORCH_CHECK_VALUE(from >= 0 && from < num_processes(),
                       "Broadcast: there is no rank ", from, " among ",
                       num_processes());
+    const CallLog::Scope call(group_.calls(), SubjectOf("Broadcast", tensor),
+                              place);
     check_.Compare(
         {.kind = CallKind::kBroadcast, .argument = from, .tensor = tensor},
         place);
@@ -93,6 +109,8 @@ class GroupCollectives final : public Collectives {
   std::vector<at::Tensor> AllGather(const at::Tensor& tensor,
                                     Place place) override {
     TORCH_CHECK_VALUE(tensor.defined(), "AllGather: there is no tensor");
+    const CallLog::Scope call(group_.calls(), SubjectOf("AllGather", tensor),
+                              place);
     const CallAnswers all =
         check_.Compare({.kind = CallKind::kAllGather, .tensor = tensor}, place);
     const int64_t most = *std::max_element(all.rows.begin(), all.rows.end());
@@ -121,16 +139,19 @@ class GroupCollectives final : public Collectives {
   }
 
   void Barrier(Place place) override {
+    const CallLog::Scope call(group_.calls(), {.what = "Barrier"}, place);
     check_.Compare({.kind = CallKind::kBarrier}, place);
   }
 
   bool Any(bool here, Place place) override {
+    const CallLog::Scope call(group_.calls(), {.what = "Any"}, place);
     const CallAnswers all =
         check_.Compare({.kind = CallKind::kAny, .value = here}, place);
     return std::count(all.values.begin(), all.values.end(), 1) > 0;
   }
 
   void PostNote(const RankNote& note, Place place) override {
+    const CallLog::Scope call(group_.calls(), {.what = "PostNote"}, place);
     check_.Start({.kind = CallKind::kNote,
                   .value = note.flags,
                   .rows = std::bit_cast<int64_t>(note.seconds)},
@@ -138,6 +159,7 @@ class GroupCollectives final : public Collectives {
   }
 
   std::vector<RankNote> ReadNotes() override {
+    const CallLog::Scope call(group_.calls(), {.what = "ReadNotes"});
     const CallAnswers all = check_.Finish();
     std::vector<RankNote> notes;
     for (size_t i = 0; i < all.values.size(); ++i) {
@@ -151,6 +173,10 @@ class GroupCollectives final : public Collectives {
   }
 
   void Abandon(const std::string& reason) override { group_.Abandon(reason); }
+
+  void SetRecordFolder(const std::string& folder) override {
+    group_.record().SetFolder(folder);
+  }
 
  private:
   const std::unique_ptr<ProcessGroup> own_group_;  // if it is not borrowed

@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -11,9 +12,11 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <utility>
 
+#include "backends/processes/call_log.h"
 #include "backends/processes/device_group.h"
 #include "backends/processes/gloo.h"
 #include "backends/processes/own_address.h"
+#include "backends/processes/rank_record.h"
 #include "backends/processes/roll_call.h"
 #include "backends/processes/share_segment.h"
 #include "backends/processes/shared_backend.h"
@@ -31,6 +34,20 @@ using C10dBackend = c10::intrusive_ptr<c10d::Backend>;
 constexpr size_t kTrainingArea = size_t{32} << 20;
 constexpr size_t kSideArea = size_t{4} << 20;
 
+// A rank that has made no call for half of the timeout writes its record, so
+// that it is there before the others give up and it is killed.
+constexpr std::chrono::milliseconds kLongestQuiet = std::chrono::minutes(1);
+
+RankRecordOptions RecordOptions(const ProcessGroupOptions& options) {
+  const Rendezvous& all = options.rendezvous;
+  return {.rank = all.rank,
+          .world_size = all.world_size,
+          .attempt = all.attempt,
+          .run = all.address + ":" + std::to_string(all.port),
+          .quiet = std::clamp(options.timeout / 2, std::chrono::milliseconds(1),
+                              kLongestQuiet)};
+}
+
 bool SharedMemoryAllowed(const ProcessGroupOptions& options) {
   const char* const variable = std::getenv("TRAINYARD_SHARED_MEMORY");
   return options.shared_memory &&
@@ -39,15 +56,20 @@ bool SharedMemoryAllowed(const ProcessGroupOptions& options) {
 
 }  // namespace
 
-ProcessGroup::ProcessGroup(const ProcessGroupOptions& options,
-                           c10::intrusive_ptr<c10d::Store> store)
-    : options_(options), store_(std::move(store)) {
+ProcessGroup::ProcessGroup(const ProcessGroup& first, int64_t number)
+    : options_(first.options_),
+      record_(first.record_),
+      calls_(&record_->AddThread("other thread " + std::to_string(number))),
+      store_(first.store_),
+      prefix_(first.prefix_ + "thread/" + std::to_string(number) + "/") {
   const Rendezvous& all = options_.rendezvous;
   roll_call_ = std::make_unique<RollCall>(store_, all.rank, all.world_size);
 }
 
 ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
-    : options_(options) {
+    : options_(options),
+      record_(std::make_shared<RankRecord>(RecordOptions(options))),
+      calls_(&record_->AddThread("main")) {
   TORCH_CHECK_VALUE(options.timeout.count() > 0, "ProcessGroup: timeout is ",
                     options.timeout.count(), " ms");
   const at::Device device = options.device;
@@ -55,7 +77,13 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
                     "ProcessGroup: device is ", device,
                     "; there are groups on the CPU and on CUDA");
   const Rendezvous& all = options_.rendezvous;
-  store_ = OpenStore(all, options_.timeout);
+  try {
+    const CallLog::Scope call(*calls_, {.what = "connecting"});
+    store_ = OpenStore(all, options_.timeout);
+  } catch (const std::exception& error) {
+    record_->WriteFailure(error.what());
+    throw;
+  }
   roll_call_ = std::make_unique<RollCall>(store_, all.rank, all.world_size);
   if (all.rank == 0 && !all.one_machine()) {
     std::fprintf(stderr, "%s\n",
@@ -129,8 +157,7 @@ std::shared_ptr<SharedSegment> ProcessGroup::MakeSegment(size_t bytes) {
 ProcessGroup::~ProcessGroup() = default;
 
 std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
-  std::unique_ptr<ProcessGroup> other(new ProcessGroup(options_, store_));
-  other->prefix_ = prefix_ + "thread/" + std::to_string(others_++) + "/";
+  std::unique_ptr<ProcessGroup> other(new ProcessGroup(*this, others_++));
   Guard("connecting for another thread",
         [&] { other->side_ = other->Connect("side", kSideArea, nullptr); });
   return other;
@@ -140,7 +167,9 @@ void ProcessGroup::Abandon(const std::string& reason) {
   roll_call_->Abandon(reason);
 }
 
-void ProcessGroup::Guard(const char* what, c10::function_ref<void()> run) {
+void ProcessGroup::Guard(const char* what, c10::function_ref<void()> run,
+                         const std::source_location& place) {
+  const CallLog::Scope call(*calls_, {.what = what}, place);
   std::string reason;
   try {
     run();
@@ -152,10 +181,14 @@ void ProcessGroup::Guard(const char* what, c10::function_ref<void()> run) {
   } catch (const std::exception& e) {
     reason = e.what();  // gloo's own
   }
-  C10_THROW_ERROR(DistBackendError,
-                  c10::str(what, " failed on rank ", options_.rendezvous.rank,
-                           " of ", options_.rendezvous.world_size, ": ",
-                           roll_call_->Describe(), " (", reason, ")"));
+  // The scope of the call is still open: the record says where it waited.
+  const std::string path = record_->WriteFailure(what + (": " + reason));
+  C10_THROW_ERROR(
+      DistBackendError,
+      c10::str(what, " failed on rank ", options_.rendezvous.rank, " of ",
+               options_.rendezvous.world_size, ": ", roll_call_->Describe(),
+               " (", reason, ")",
+               path.empty() ? "" : "; the last calls are in " + path));
 }
 
 }  // namespace trainyard

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <source_location>
 #include <string>
 
 #include "backends/processes/rendezvous.h"
@@ -33,6 +34,8 @@ class Store;
 
 namespace trainyard {
 
+class CallLog;
+class RankRecord;
 class RollCall;
 class SharedRanks;
 class SharedSegment;
@@ -79,15 +82,23 @@ class ProcessGroup {
   std::unique_ptr<ProcessGroup> ForAnotherThread();
 
   // Calls `run`, which communicates with other ranks. A network error becomes a
-  // c10::DistError that names the missing ranks; other errors are rethrown.
-  void Guard(const char* what, c10::function_ref<void()> run);
+  // c10::DistError that names the missing ranks; other errors are rethrown. The
+  // call is in the log as `what`, which must live as long as the program.
+  void Guard(
+      const char* what, c10::function_ref<void()> run,
+      const std::source_location& place = std::source_location::current());
+
+  // The last calls to other ranks, of the thread that uses this group, and the
+  // file that they are written to when a call fails.
+  CallLog& calls() { return *calls_; }
+  RankRecord& record() { return *record_; }
 
   // Tells the other ranks why this process is about to end.
   void Abandon(const std::string& reason);
 
  private:
-  ProcessGroup(const ProcessGroupOptions& options,
-               c10::intrusive_ptr<c10d::Store> store);
+  // A connection for another thread.
+  ProcessGroup(const ProcessGroup& first, int64_t number);
 
   // Makes the group of a name, over shared memory if possible; `area` is
   // the largest piece of an exchange.
@@ -96,6 +107,8 @@ class ProcessGroup {
       const c10::intrusive_ptr<c10d::Backend>& on_device);
 
   ProcessGroupOptions options_;
+  std::shared_ptr<RankRecord> record_;
+  CallLog* calls_;  // of the record
   c10::intrusive_ptr<c10d::Store> store_;
   // Of the names in the store.
   std::string prefix_;

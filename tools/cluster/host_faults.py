@@ -9,7 +9,9 @@ kill     3 hosts train together; at a random moment a rank, a launcher or a whol
          host is started again, as a scheduler does. The run must end with the state of one that was never disturbed.
 cut      the same with the network cable of a random host, for longer than the launchers wait for a sign of life
 elastic  4 hosts with --nnodes=3:4; one dies and stays away for a while, so that 3 go on; it comes back and is taken in at the
-         next restart (a rank is killed). Each update must see the samples of the undisturbed run.
+         next restart (a rank is killed). Each update must see the samples of a run that had 4 hosts all the time, each epoch
+         each sample once, and the end must be bitwise equal to that of a run which was told to go on with 3 and with 4
+         hosts after the same updates, and in which nothing failed.
 
 Hosts are namespaces of this machine (hosts.py). Exit code 1 if any trial fails.
 """
@@ -30,6 +32,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hosts  # noqa: E402
 
 PORT = 29500
+# What train_loop trains on.
+SAMPLES = 256
+BATCH = 24
+UPDATES_PER_EPOCH = -(-SAMPLES // BATCH)
 
 
 def crc_of(text: str) -> str | None:
@@ -40,11 +46,12 @@ def crc_of(text: str) -> str | None:
 class Job:
     """A launcher on each host, with its output in a file."""
 
-    def __init__(self, cluster: hosts.Hosts, folder: pathlib.Path, options: argparse.Namespace, nodes: str):
+    def __init__(self, cluster: hosts.Hosts, folder: pathlib.Path, options: argparse.Namespace, nodes: str,
+                 count: int | None = None):
         self.cluster, self.folder, self.options, self.nodes = cluster, folder, options, nodes
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         self.launchers: dict[int, subprocess.Popen] = {}
-        for node in range(len(cluster)):
+        for node in range(count or len(cluster)):
             self.start(node)
 
     def start(self, node: int) -> None:
@@ -60,7 +67,19 @@ class Job:
         return self.folder / f"node{node}.out"
 
     def text(self) -> str:
-        return "\n".join(f"--- node {node}\n{self.output(node).read_text()}" for node in range(len(self.cluster)))
+        return "\n".join(f"--- node {node}\n{self.output(node).read_text()}" for node in self.launchers)
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Number of ranks and first update of each start that has trained. It saves after every update."""
+        parts: list[tuple[int, int]] = []
+        ranks = None
+        for line in self.output(0).read_text().splitlines():
+            if match := re.search(r"start \d+: ranks \d+ to \d+ of (\d+),", line):
+                ranks = int(match[1])
+            elif ranks is not None and (match := re.search(r"saved (\d+)$", line)):
+                parts.append((ranks, int(match[1])))
+                ranks = None
+        return parts
 
     def processes(self, node: int, name: str) -> list[int]:
         """The processes of a host that run this program, oldest first."""
@@ -98,8 +117,9 @@ class Faults:
         self.work = pathlib.Path(work)
         self.random = random.Random(options.seed)
         self.counts: collections.Counter[str] = collections.Counter()
+        self.ends: list = []
         self.cluster = hosts.Hosts(4 if options.fault == "elastic" else 3)
-        self.options.train = ["--batch=24"]
+        self.options.train = [f"--batch={BATCH}"]
         if options.fault == "elastic":
             self.options.train.append(f"--sample_log={self.samples('reference')}")
         reference = Job(self.cluster, self.work / "reference", options, str(len(self.cluster)))
@@ -159,7 +179,7 @@ class Faults:
         return self.same_end(job)
 
     def elastic(self, trial: int) -> str | None:
-        self.options.train = ["--batch=24", f"--sample_log={self.samples(str(trial))}"]
+        self.options.train = [f"--batch={BATCH}", f"--sample_log={self.samples(str(trial))}"]
         job = Job(self.cluster, self.work / f"trial{trial}", self.options, f"3:{len(self.cluster)}")
         quarter = self.options.updates // 4
         job.wait_for(f"saved {quarter}\n", node=0)
@@ -174,7 +194,24 @@ class Faults:
         job.kill(0, job.processes(0, "train_loop")[0])
         job.wait_for("start 3: ranks 0 to 0 of 4,", node=0)
         wrong = job.end()
-        return wrong or self.compare_samples(str(trial))
+        parts = job.parts()
+        if wrong is None and [ranks for ranks, _ in parts] != [4, 3, 4]:
+            wrong = f"it had {parts} (ranks, first update), not 4, 3 and 4 ranks\n{job.text()}"
+        return wrong or self.compare_samples(str(trial), parts) or self.compare_end(trial, parts, crc_of(job.text()))
+
+    def compare_end(self, trial: int, parts: list[tuple[int, int]], crc: str | None) -> str | None:
+        """A run with as many hosts for as many updates, which stops and goes on instead of failing."""
+        log = self.samples(f"{trial}-planned")
+        ends = [first - 1 for _, first in parts[1:]] + [0]
+        planned = None
+        for (ranks, _), end in zip(parts, ends):
+            self.options.train = [f"--batch={BATCH}", f"--sample_log={log}", f"--stop_at={end}"]
+            planned = Job(self.cluster, self.work / f"planned{trial}", self.options, str(ranks), count=ranks)
+            if (wrong := planned.end()) is not None:
+                return f"the planned run: {wrong}"
+        expected = crc_of(planned.text())
+        self.ends.append((parts, crc, expected))
+        return None if crc == expected else f"{parts} ended with {crc}, and with {expected} when planned"
 
     def seen(self, name: str) -> dict[int, dict[int, list[list[int]]]]:
         """By update and rank: the samples of each time that it was trained."""
@@ -187,17 +224,22 @@ class Faults:
                 found[int(update)][rank].append([int(number) for number in numbers.split()])
         return found
 
-    def compare_samples(self, name: str) -> str | None:
+    def compare_samples(self, name: str, parts: list[tuple[int, int]]) -> str | None:
         want, got = self.seen("reference"), self.seen(name)
+        epoch: list[int] = []
         for update in range(1, self.options.updates + 1):
             expected = sorted(number for times in want[update].values() for number in times[-1])
-            # The last time that an update was trained is the one that counts; it may have had 3 ranks or 4.
-            for ranks in (4, 3):
-                last = [got[update][rank][-1] for rank in range(ranks) if got[update][rank]]
-                if sorted(number for samples in last for number in samples) == expected:
-                    break
-            else:
+            ranks = [ranks for ranks, first in parts if first <= update][-1]
+            # The last time that an update was trained is the one that counts.
+            last = sorted(number for rank in range(ranks) if got[update][rank] for number in got[update][rank][-1])
+            if last != expected:
                 return f"update {update} saw {dict(got[update])}, not {expected}"
+            epoch += last
+            if update % UPDATES_PER_EPOCH == 0:
+                if sorted(epoch) != list(range(SAMPLES)):
+                    return f"the epoch that ends with update {update} saw {sorted(epoch)}"
+                self.counts["epochs"] += 1
+                epoch = []
         return None
 
 
@@ -207,7 +249,7 @@ def main() -> int:
     parser.add_argument("launch", type=os.path.abspath)
     parser.add_argument("train_loop", type=os.path.abspath)
     parser.add_argument("--trials", type=int, default=30)
-    parser.add_argument("--updates", type=int, default=24)
+    parser.add_argument("--updates", type=int, default=3 * UPDATES_PER_EPOCH)
     parser.add_argument("--step_ms", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -224,10 +266,14 @@ def main() -> int:
             good += wrong is None
             if wrong is not None:
                 print(f"trial {trial}: {wrong}", flush=True)
+            elif options.fault == "elastic":
+                parts, crc, expected = faults.ends[-1]
+                print(f"trial {trial}: {parts} (ranks, first update) ended with {crc}, planned {expected}", flush=True)
         for host in faults.cluster:
             host.kill()
     what = {"kill": f"kills ({dict(faults.counts)}) ended bitwise equal", "cut": "cuts ended bitwise equal",
-            "elastic": "runs with 4, 3 and 4 hosts saw the same samples"}[options.fault]
+            "elastic": f"runs with 4, 3 and 4 hosts saw the same samples (each once in {faults.counts['epochs']} epochs) and ended "
+                       "bitwise equal to planned ones"}[options.fault]
     print(f"{good} of {options.trials} {what}", flush=True)
     return 0 if good == options.trials else 1
 

@@ -53,6 +53,8 @@ def _check_machine() -> None:
 def enter(script: str, packages: str | None = None, programs: tuple[str, ...] = ()) -> None:
     """Runs the script again in namespaces of its own, and returns there. `packages`: an archive of
     Debian packages to unpack; must then have these programs."""
+    # Daemons and ip are in the folders of administrators, which Bazel's tests do not search.
+    os.environ["PATH"] = ":".join([os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
     if _INSIDE not in os.environ:
         _check_machine()
         command = ["unshare", "--mount", "--net", "--pid", "--uts", "--fork", "--kill-child", "--mount-proc",
@@ -96,8 +98,11 @@ class Host:
     def boot(self) -> None:
         self._holder = subprocess.Popen(
             ["unshare", "--net", "--pid", "--uts", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
-             "echo up; exec sleep infinity"], stdout=subprocess.PIPE, start_new_session=True)
-        self._holder.stdout.readline()
+             "echo up; exec sleep infinity"],
+            # It complains of its child's end.
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        if self._holder.stdout.readline() != b"up\n":
+            raise RuntimeError(f"{self.name} does not come up: unshare ended with {self._holder.wait()}")
         children = pathlib.Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text()
         self._init = int(children.split()[0])
         _run("ip", "link", "add", self._outer_link, "type", "veth", "peer", "name", "eth0", "netns", str(self._init))

@@ -91,6 +91,9 @@ class Slurm:
             raise RuntimeError(f"sbatch: {done.stderr}")
         return int(done.stdout)
 
+    def submit_file(self, path: str, *arguments: str, options: list[str]) -> int:
+        return int(self._command("sbatch", "--parsable", *options, path, *arguments))
+
     def job(self, number: int) -> dict[str, str]:
         text = self._command("scontrol", "show", "job", str(number), "-o")
         return dict(re.findall(r"(\w+)=(\S*)", text))

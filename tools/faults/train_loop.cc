@@ -64,6 +64,8 @@ ABSL_FLAG(std::string, sample_log, "",
           "Folder in which each rank writes the numbers of the samples that it "
           "trains on, a line per update.");
 ABSL_FLAG(int64_t, step_ms, 0, "Makes each update at least so long.");
+ABSL_FLAG(int64_t, stop_at, 0,
+          "Stops after this update, saved and to be resumed. 0: at the end.");
 ABSL_FLAG(int64_t, throw_at, 0,
           "The last rank throws after this update. 0: no rank throws.");
 
@@ -155,6 +157,12 @@ int RunRank(const std::optional<Rendezvous>& rendezvous) {
   }));
   std::optional<SampleLog> log;
   if (!sample_log.empty()) log.emplace(sample_log, rank);
+  // Before the update: it takes effect on all ranks after it.
+  trainer.Add(On<LossEnd>([&](const LossEnd& e, Control& control) {
+    if (e.clock.updates() + 1 == absl::GetFlag(FLAGS_stop_at)) {
+      control.RequestStop("planned");
+    }
+  }));
   const bool last = rank + 1 == backend->num_processes();
   trainer.Add(On<StepEnd>([&](const StepEnd& e, Control&) {
     if (log) log->Write(e.clock.updates(), e.batch.As<Example>());

@@ -5,14 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <functional>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "tools/launch/descendants.h"
+#include "trainer/loop/cancellation.h"
 
 namespace trainyard {
 namespace {
@@ -46,6 +49,12 @@ int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals,
 }
 
 }  // namespace
+
+bool AsksForEnd(int signal) {
+  const std::vector<int> saves = CancellationFromEnvironment().save_signals;
+  return signal != SIGQUIT && signal != SIGCHLD &&
+         std::count(saves.begin(), saves.end(), signal) == 0;
+}
 
 int RunGuarded(const std::function<int(int alive)>& work,
                std::optional<pid_t> companion) {

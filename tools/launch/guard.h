@@ -29,6 +29,11 @@ namespace trainyard {
 inline constexpr int kPassedOnSignals[] = {SIGINT,  SIGTERM, SIGHUP,
                                            SIGUSR1, SIGUSR2, SIGQUIT};
 
+// Whether it asks for the end. SIGQUIT, the signals of TRAINYARD_SAVE_SIGNALS
+// and SIGCHLD do not. Throws std::invalid_argument if that variable has no
+// names of signals.
+bool AsksForEnd(int signal);
+
 // Returns what `work` returned, or 128 + the signal that ended the child.
 // Throws std::system_error if the child cannot be started.
 // `companion`: another child of this process, without which the work has no

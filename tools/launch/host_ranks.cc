@@ -17,6 +17,7 @@
 
 #include "tools/launch/announce.h"
 #include "tools/launch/descendants.h"
+#include "tools/launch/guard.h"
 #include "tools/launch/node_link.h"
 #include "tools/launch/rank_environment.h"
 #include "trainer/cancelled_exit_code.h"
@@ -172,12 +173,12 @@ void HostRanks::ReadSignals() {
   signalfd_siginfo info = {};
   while (read(events_.signal_fd, &info, sizeof(info)) == sizeof(info)) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGQUIT) {
-      for (const Rank& rank : ranks_) {
-        if (!rank.ended) rank.process->Signal(SIGQUIT);
-      }
-    } else if (signal != SIGCHLD) {
+    if (AsksForEnd(signal)) {
       Cancel(signal, SignalName(signal));
+    } else if (signal != SIGCHLD) {
+      for (const Rank& rank : ranks_) {
+        if (!rank.ended) rank.process->Signal(signal);
+      }
     }
   }
   Reap();

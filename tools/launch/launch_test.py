@@ -205,6 +205,16 @@ class SignalTest(unittest.TestCase):
             for rank in range(2):
                 self.assertIn(f"[{rank}] saved at signal {int(number)}", lines)
 
+    def test_signals_that_save_are_passed_on_and_end_nothing(self):
+        launch = Launch(["--nproc=2"], "save", "0", env=os.environ | {"TRAINYARD_SAVE_SIGNALS": "INT"})
+        launch.wait_for("waits", 2)
+        launch.process.send_signal(signal.SIGINT)
+        code, lines = launch.end()
+        self.assertEqual(code, 0, lines)
+        for rank in range(2):
+            self.assertIn(f"[{rank}] saved at signal 2", lines)
+        self.assertFalse([line for line in lines if "the ranks have" in line], lines)
+
     def test_one_cancelled_rank_cancels_the_others_and_nothing_restarts(self):
         launch = Launch(["--nproc=2", "--max_restarts=3"], "save", "3")
         pid = launch.wait_for(r"\[1\] waits (\d+)")[0][1]

@@ -68,7 +68,7 @@ bool Pause(LaunchOptions::Seconds time, int signal_fd, int alive) {
     if (fds[1].revents != 0) return false;
     signalfd_siginfo info = {};
     while (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
-      if (info.ssi_signo == SIGCHLD || info.ssi_signo == SIGQUIT) continue;
+      if (!AsksForEnd(static_cast<int>(info.ssi_signo))) continue;
       Announce(SignalName(static_cast<int>(info.ssi_signo)) +
                " between restarts: not starting again");
       return false;

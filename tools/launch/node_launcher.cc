@@ -18,6 +18,7 @@
 #include "backends/processes/listening_socket.h"
 #include "tools/launch/announce.h"
 #include "tools/launch/coordinator.h"
+#include "tools/launch/guard.h"
 #include "tools/launch/host_ranks.h"
 #include "tools/launch/node_link.h"
 #include "tools/launch/rank_environment.h"
@@ -99,7 +100,7 @@ class NodeLauncher {
     if (fds[1].revents != 0) exit_code_ = 1;
     signalfd_siginfo info = {};
     while (read(signal_fd_, &info, sizeof(info)) == sizeof(info)) {
-      if (info.ssi_signo == SIGCHLD || info.ssi_signo == SIGQUIT) continue;
+      if (!AsksForEnd(static_cast<int>(info.ssi_signo))) continue;
       const std::string name = SignalName(static_cast<int>(info.ssi_signo));
       Announce(name + " between starts: not starting again");
       link_.Cancel(name);

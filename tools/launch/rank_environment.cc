@@ -21,7 +21,7 @@ std::map<std::string, std::string> RankEnvironment(
       {"MASTER_PORT", std::to_string(plan.port)},
       {"TRAINYARD_RESTART_COUNT", std::to_string(plan.restarts)},
       {"TRAINYARD_GENERATION", std::to_string(plan.generation)},
-      {"TRAINYARD_RECORD_DIR", options.log_dir},
+      {"TRAINYARD_LOG_DIR", options.log_dir},
   };
   if (!options.interface.empty()) {
     all["TRAINYARD_INTERFACE"] = options.interface;

@@ -47,7 +47,9 @@ WRAPPERS = [
 # Labels, with shell wildcards, of libraries that must build without libtorch: they
 # compile in a second, run anywhere, and can be fuzzed.
 TORCH_FREE = [
+    "//backends/processes:call_log",
     "//backends/processes:listening_socket",
+    "//backends/processes:rank_record",
     "//backends/processes:rendezvous",
     "//callbacks/printing:progress_display",
     "//callbacks/printing:progress_line",

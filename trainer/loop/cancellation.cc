@@ -18,6 +18,7 @@ using std::chrono::system_clock;
 
 // A signal handler can reach nothing but globals. 0: none came.
 volatile std::sig_atomic_t signal_that_came = 0;
+volatile std::sig_atomic_t save_asked = 0;
 std::atomic<bool> watched = false;
 
 void Remember(int signal) {
@@ -26,7 +27,9 @@ void Remember(int signal) {
   if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
 }
 
-int SignalOf(const std::string& name) {
+void RememberToSave(int) { save_asked = 1; }
+
+int SignalOf(const char* variable, const std::string& name) {
   for (int signal = 1; signal < NSIG; ++signal) {
     const char* const known = sigabbrev_np(signal);
     if (known != nullptr &&
@@ -34,16 +37,16 @@ int SignalOf(const std::string& name) {
       return signal;
     }
   }
-  throw std::invalid_argument("TRAINYARD_STOP_SIGNALS has \"" + name +
+  throw std::invalid_argument(std::string(variable) + " has \"" + name +
                               "\", which is no signal; write for example "
                               "SIGTERM,SIGUSR1");
 }
 
-std::vector<int> SignalsOf(const std::string& names) {
+std::vector<int> SignalsOf(const char* variable, const std::string& names) {
   std::vector<int> signals;
   for (size_t begin = 0; begin < names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
-    signals.push_back(SignalOf(names.substr(begin, end - begin)));
+    signals.push_back(SignalOf(variable, names.substr(begin, end - begin)));
     begin = end + 1;
   }
   return signals;
@@ -66,6 +69,24 @@ std::optional<std::string> Variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+std::string NameOf(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return "SIG" + std::string(name == nullptr ? "?" : name);
+}
+
+void CheckSignals(const char* field, const std::vector<int>& signals) {
+  for (const int signal : signals) {
+    if (signal >= 1 && signal < NSIG && signal != SIGKILL &&
+        signal != SIGSTOP) {
+      continue;
+    }
+    throw std::invalid_argument(
+        "CancellationOptions: " + std::string(field) + " has " +
+        std::to_string(signal) + " (" + NameOf(signal) +
+        "), which no program can handle; take another signal");
+  }
+}
+
 std::string Describe(CancellationOptions::Time time) {
   const std::time_t seconds = system_clock::to_time_t(time);
   std::tm parts = {};
@@ -84,8 +105,12 @@ CancellationOptions CancellationFromEnvironment(CancellationOptions options) {
 CancellationOptions CancellationFromEnvironment(
     CancellationOptions options,
     const std::function<std::optional<std::string>(const char*)>& environment) {
-  if (const auto names = environment("TRAINYARD_STOP_SIGNALS")) {
-    options.signals = SignalsOf(*names);
+  for (const auto& [name, signals] :
+       {std::pair{"TRAINYARD_STOP_SIGNALS", &options.signals},
+        std::pair{"TRAINYARD_SAVE_SIGNALS", &options.save_signals}}) {
+    if (const auto names = environment(name)) {
+      *signals = SignalsOf(name, *names);
+    }
   }
   for (const char* name : {"TRAINYARD_JOB_END_TIME", "SLURM_JOB_END_TIME"}) {
     const auto text = environment(name);
@@ -102,9 +127,13 @@ CancellationOptions CancellationFromEnvironment(
 }
 
 Cancellation::Cancellation(const CancellationOptions& options)
-    : active_(!watched.exchange(true)), job_end_(options.job_end) {
+    : active_(false), job_end_(options.job_end) {
+  CheckSignals("signals", options.signals);
+  CheckSignals("save_signals", options.save_signals);
+  active_ = !watched.exchange(true);
   if (!active_) return;
   signal_that_came = 0;
+  save_asked = 0;
   if (job_end_) {
     const duration<double> left = *job_end_ - system_clock::now();
     deadline_ =
@@ -115,16 +144,24 @@ Cancellation::Cancellation(const CancellationOptions& options)
   action.sa_handler = Remember;
   // A read that is under way goes on: only the loop acts on the note.
   action.sa_flags = SA_RESTART;
-  for (const int signal : options.signals) {
-    struct sigaction old = {};
-    sigaction(signal, &action, &old);
-    old_.emplace_back(signal, old);
-  }
+  const auto install = [&](const std::vector<int>& signals) {
+    for (const int signal : signals) {
+      struct sigaction old = {};
+      sigaction(signal, &action, &old);
+      old_.emplace_back(signal, old);
+    }
+  };
+  install(options.signals);
+  action.sa_handler = RememberToSave;
+  install(options.save_signals);
 }
 
 Cancellation::~Cancellation() {
   if (!active_) return;
-  for (const auto& [signal, old] : old_) sigaction(signal, &old, nullptr);
+  // The last first: a signal may be there twice.
+  for (auto it = old_.rbegin(); it != old_.rend(); ++it) {
+    sigaction(it->first, &it->second, nullptr);
+  }
   watched = false;
 }
 
@@ -136,8 +173,15 @@ bool Cancellation::requested() const {
 std::string Cancellation::reason() const {
   if (!requested()) return "";
   if (signal_that_came == 0) return "the job ends at " + Describe(*job_end_);
-  const char* const name = sigabbrev_np(signal_that_came);
-  return "SIG" + std::string(name == nullptr ? "?" : name);
+  return NameOf(signal_that_came);
+}
+
+bool Cancellation::save_requested() const { return active_ && save_asked != 0; }
+
+bool Cancellation::TakeSaveRequest() {
+  if (!save_requested()) return false;
+  save_asked = 0;
+  return true;
 }
 
 }  // namespace trainyard

@@ -27,6 +27,9 @@ struct CancellationOptions {
 
   // The signals that ask for the end.
   std::vector<int> signals = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+  // The signals that ask for a checkpoint, after which the run goes on, also if
+  // they are in `signals`.
+  std::vector<int> save_signals = {};
   // When the scheduler will end the job. Unset: not known.
   std::optional<Time> job_end = std::nullopt;
   // How long before that the run ends. Never more than a tenth of the time that
@@ -38,6 +41,7 @@ struct CancellationOptions {
 //
 //   TRAINYARD_STOP_SIGNALS     "SIGTERM,SIGUSR1": these and no others; empty:
 //                              none
+//   TRAINYARD_SAVE_SIGNALS     the same for save_signals
 //   TRAINYARD_JOB_END_TIME     in seconds since 1970, or
 //   SLURM_JOB_END_TIME         the same, which Slurm sets from version 23.02 on
 //   TRAINYARD_JOB_END_MARGIN   in seconds
@@ -51,6 +55,8 @@ CancellationOptions CancellationFromEnvironment(
 
 class Cancellation {
  public:
+  // Throws std::invalid_argument with the signal for one that no program can
+  // handle.
   explicit Cancellation(const CancellationOptions& options = {});
   ~Cancellation();
 
@@ -61,6 +67,10 @@ class Cancellation {
   // "SIGTERM", or "the job ends at 2026-01-31 12:00:00 UTC"; empty unless
   // requested.
   std::string reason() const;
+
+  // Whether a checkpoint was asked for since the last Take; that clears it.
+  bool save_requested() const;
+  bool TakeSaveRequest();
 
  private:
   bool active_;

@@ -38,6 +38,32 @@ TEST(CancellationTest, OnlyTheGivenSignals) {
   EXPECT_EXIT(raise(SIGUSR1), ::testing::KilledBySignal(SIGUSR1), "");
 }
 
+TEST(CancellationTest, SaveSignalsEndNothing) {
+  Cancellation cancellation({.save_signals = {SIGUSR1}});
+  EXPECT_FALSE(cancellation.save_requested());
+  raise(SIGUSR1);
+  raise(SIGUSR1);
+  EXPECT_FALSE(cancellation.requested());
+  EXPECT_TRUE(cancellation.save_requested());
+  EXPECT_TRUE(cancellation.TakeSaveRequest());
+  EXPECT_FALSE(cancellation.save_requested());
+  EXPECT_FALSE(cancellation.TakeSaveRequest());
+  raise(SIGUSR2);
+  EXPECT_EQ(cancellation.reason(), "SIGUSR2");
+}
+
+TEST(CancellationTest, RefusesSignalsThatNoProgramCanHandle) {
+  for (const int signal : {SIGKILL, SIGSTOP, 0, -1, NSIG}) {
+    EXPECT_THROW(Cancellation({.signals = {signal}}), std::invalid_argument);
+    EXPECT_THROW(Cancellation({.save_signals = {signal}}),
+                 std::invalid_argument);
+  }
+  // Another one is active afterwards.
+  const Cancellation cancellation;
+  raise(SIGTERM);
+  EXPECT_TRUE(cancellation.requested());
+}
+
 TEST(CancellationTest, TheSecondInterruptEndsTheProcess) {
   const Cancellation cancellation;
   raise(SIGINT);
@@ -84,6 +110,8 @@ TEST(CancellationTest, ReadsTheEnvironment) {
   EXPECT_THAT(Read({{"TRAINYARD_STOP_SIGNALS", "SIGUSR2,TERM"}}).signals,
               ElementsAre(SIGUSR2, SIGTERM));
   EXPECT_THAT(Read({{"TRAINYARD_STOP_SIGNALS", ""}}).signals, IsEmpty());
+  EXPECT_THAT(Read({{"TRAINYARD_SAVE_SIGNALS", "USR1"}}).save_signals,
+              ElementsAre(SIGUSR1));
   const CancellationOptions slurm = Read({{"SLURM_JOB_END_TIME", "1700000000"},
                                           {"TRAINYARD_JOB_END_MARGIN", "7.5"}});
   EXPECT_EQ(slurm.job_end, system_clock::from_time_t(1700000000));
@@ -96,6 +124,7 @@ TEST(CancellationTest, ReadsTheEnvironment) {
 TEST(CancellationTest, RefusesByVariableAndValue) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"TRAINYARD_STOP_SIGNALS", "SIGNONE"},
+                                          {"TRAINYARD_SAVE_SIGNALS", "USR3"},
                                           {"SLURM_JOB_END_TIME", "soon"},
                                           {"TRAINYARD_JOB_END_MARGIN", "-1"}}) {
     try {

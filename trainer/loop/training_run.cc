@@ -38,6 +38,10 @@ const TrainOptions& Checked(const TrainOptions& options,
                             const TrainingRun::Parts& parts) {
   CheckTrainOptions(options);
   CheckModels(parts.task.Models(), parts.optimizers);
+  if (!options.checkpoint.directory.empty()) {
+    parts.backend.collectives().SetRecordFolder(options.checkpoint.directory +
+                                                "/records");
+  }
   parts.backend.Prepare(parts.task.Models());
   for (const NamedOptimizer& item : parts.optimizers) {
     parts.backend.PrepareOptimizer(*item.optimizer);
@@ -71,7 +75,7 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       epoch_limit_(LimitBatches(options.max_batches_per_epoch)) {
   evaluator_.CheckPrefixes();
   if (options_.handle_signals) {
-    cancellation_.emplace(CancellationFromEnvironment());
+    cancellation_.emplace(CancellationFromEnvironment(options_.cancellation));
   }
   if (options_.checkpoint.enabled()) {
     checkpoints_.emplace(options_.checkpoint, parts_.backend);

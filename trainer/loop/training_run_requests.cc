@@ -25,7 +25,8 @@ void TrainingRun::ReadNotes() {
 
 bool TrainingRun::RequestedHere() const {
   return parts_.control.requested() ||
-         (cancellation_ && cancellation_->requested());
+         (cancellation_ &&
+          (cancellation_->requested() || cancellation_->save_requested()));
 }
 
 bool TrainingRun::AnyRequested() {
@@ -42,7 +43,8 @@ void TrainingRun::RunRequestedActions() {
     parts_.task.SetTraining(true);
   }
   // The evaluation may have requested one.
-  const bool save = collectives.Any(control.TakeCheckpointRequest());
+  const bool asked = cancellation_ && cancellation_->TakeSaveRequest();
+  const bool save = collectives.Any(control.TakeCheckpointRequest() || asked);
   if (save && !checkpoint_.DoneAt(clock_)) SaveCheckpoint(/*finished=*/false);
 }
 
