@@ -6,6 +6,7 @@
 #include <ATen/Context.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <absl/flags/flag.h>
 #include <absl/flags/parse.h>
 #include <absl/strings/str_format.h>
@@ -31,6 +32,7 @@
 #include "backends/make_backend.h"
 #include "backends/processes/rendezvous.h"
 #include "backends/processes/run_ranks.h"
+#include "backends/whole_parameters.h"
 #include "callbacks/hooks.h"
 #include "trainer/checkpoint/state_crc32c.h"
 #include "trainer/data/batch_source.h"
@@ -131,6 +133,22 @@ class SampleLog {
   std::ofstream file_;
 };
 
+// Of models and optimizer. Ranks that shard have states that differ: then it is
+// of all of them.
+uint32_t CrcOverRanks(Backend& backend, std::vector<NamedTensor> all,
+                      const Optimizer& optimizer) {
+  const WholeParameters whole(backend);
+  for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);
+  const uint32_t own = StateCrc32c(all);
+  if (!backend.shards_gradients()) return own;
+  std::vector<NamedTensor> of_ranks;
+  for (const at::Tensor& crc : backend.collectives().AllGather(
+           at::scalar_tensor(static_cast<int64_t>(own), at::kLong))) {
+    of_ranks.push_back({std::to_string(of_ranks.size()), crc});
+  }
+  return StateCrc32c(of_ranks);
+}
+
 int RunRank(const std::optional<Rendezvous>& rendezvous) {
   const auto backend = MakeBackend(
       absl::GetFlag(FLAGS_backend),
@@ -190,9 +208,9 @@ int RunRank(const std::optional<Rendezvous>& rendezvous) {
                           absl::GetFlag(FLAGS_checkpoint_every))))},
        .resume = Resume::kIfPresent,
        .seed = 1});
-  std::vector<NamedTensor> all = trainer.task().NamedTensors();
-  for (const NamedTensor& item : optimizer.NamedTensors()) all.push_back(item);
-  if (rank == 0) Say(absl::StrFormat("state_crc32c %08x", StateCrc32c(all)));
+  const uint32_t crc =
+      CrcOverRanks(*backend, trainer.task().NamedTensors(), optimizer);
+  if (rank == 0) Say(absl::StrFormat("state_crc32c %08x", crc));
   return ExitCode(result.ending);
 }
 
