@@ -8,7 +8,8 @@
 MLP 784-1024-1024-10, AdamW, batch 128 per rank, one thread each. All programs stay alive and run
 short turns one after the other, so that other load slows down all of them; the result is the
 median ratio of consecutive turns. Processor time is that of all threads of all ranks, which other
-programs disturb less. --trace=FILE also writes a Chrome trace and prints how much of the gradient
+programs disturb less. --backends=ddp,zero1,zero2,fsdp compares our backends with the first of them
+instead, without Python. --trace=FILE also writes a Chrome trace and prints how much of the gradient
 exchange overlapped with backward.
 """
 
@@ -92,15 +93,21 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--steps", type=int, default=20, help="per turn")
     parser.add_argument("--turns", type=int, default=21)
+    parser.add_argument("--backends", default="", help="names with commas: compare these")
     parser.add_argument("--trace", default="")
     flags = parser.parse_args()
     script = str(HERE / "ddp_step.py")
     binary = [flags.binary] + (["--trace=" + flags.trace] if flags.trace else [])
-    programs = [
-        Program("trainyard ddp", binary, flags.ranks),
-        Program("Python DDP, AdamW(fused=True)", [flags.python, script, "fused"], flags.ranks),
-        Program("Python DDP, AdamW()", [flags.python, script, "default"], flags.ranks),
-    ]
+    if flags.backends:
+        programs = [
+            Program("trainyard " + name, binary + ["--backend=" + name], flags.ranks)
+            for name in flags.backends.split(",")]
+    else:
+        programs = [
+            Program("trainyard ddp", binary, flags.ranks),
+            Program("Python DDP, AdamW(fused=True)", [flags.python, script, "fused"], flags.ranks),
+            Program("Python DDP, AdamW()", [flags.python, script, "default"], flags.ranks),
+        ]
     turns = [[] for _ in programs]
     for turn in range(flags.turns + 1):
         for program, own in zip(programs, turns):
@@ -112,9 +119,12 @@ def main():
         row = []
         for kind in (0, 1):
             row.append(statistics.median(t[kind] for t in own))
-            row.append(statistics.median(a[kind] / b[kind] for a, b in zip(turns[0], own)))
+            row.append(statistics.median(
+                b[kind] / a[kind] if flags.backends else a[kind] / b[kind]
+                for a, b in zip(turns[0], own)))
         print("%-32s %9.2f %7.3f %15.2f %7.3f" % (program.name, *row))
-    print("ratio: trainyard's time by this program's")
+    print("ratio: this program's time by that of the first" if flags.backends
+          else "ratio: trainyard's time by this program's")
     codes = [code for program in programs for code in program.end()]
     if any(codes):
         raise SystemExit("a rank ended with %s" % max(codes))

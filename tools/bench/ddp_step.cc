@@ -14,11 +14,14 @@
 
 #include <chrono>
 #include <iostream>
+#include <memory>
 #include <string>
 
 #include "backends/make_backend.h"
 #include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
+#include "trainer/model/model.h"
+#include "trainer/model/sequential_units.h"
 #include "trainer/optim/adamw.h"
 
 ABSL_FLAG(std::string, backend, "ddp", "Name of the backend, see MakeBackend.");
@@ -33,11 +36,9 @@ constexpr int64_t kBatch = 128;
 class Bench {
  public:
   explicit Bench(Backend& backend) : backend_(backend) {
-    ModelTensors model{"mlp", {}};
-    for (const auto& item : model_->named_parameters()) {
-      model.parameters.push_back({item.key(), item.value()});
-    }
-    backend_.Prepare({model});
+    if (backend_.shards_parameters()) DeclareUnits(*model_);
+    const std::shared_ptr<Model> model = NnModel(model_.ptr());
+    backend_.Prepare({{"mlp", model->Parameters(), {}, model->Units()}});
   }
 
   double Run(int64_t steps) {
