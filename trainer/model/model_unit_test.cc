@@ -3,7 +3,6 @@
 #include "trainer/model/model_unit.h"
 
 #include <ATen/ops/ones.h>
-#include <ATen/ops/relu.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/activation.h>
@@ -30,8 +29,8 @@ using ::testing::HasSubstr;
 // The form of the header's example.
 struct BlockImpl : torch::nn::Module, UnitModule {
   at::Tensor forward(const at::Tensor& input) {
-    return unit()->Run(
-        input, [&](const at::Tensor& x) { return at::relu(linear(x)); });
+    return unit()->Run(input,
+                       [&](const at::Tensor& x) { return linear(x).relu(); });
   }
   torch::nn::Linear linear{register_module("linear", torch::nn::Linear(2, 2))};
 };
