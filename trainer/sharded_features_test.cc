@@ -23,6 +23,7 @@
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
+#include "trainer/model/sequential_units.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/param_group_rules.h"
 #include "trainer/supervised.h"
@@ -58,6 +59,8 @@ void SetWeights(const TestModule& model) {
 
 struct Feature {
   std::function<TestModule()> model = Perceptron;
+  // Whether each layer becomes a unit, for fsdp.
+  bool sequential = true;
   // Changes the model when it has its weights. What it returns lives as long as
   // the model.
   std::function<std::shared_ptr<void>(const TestModule&)> adapt = nullptr;
@@ -98,6 +101,7 @@ Outcome TrainRank(Backend& backend, const DatasetPtr& data,
   SetWeights(model);
   const std::shared_ptr<void> adapted =
       feature.adapt ? feature.adapt(model) : nullptr;
+  if (feature.sequential) DeclareUnits(*model);
   AdamW optimizer(feature.groups(model), {.lr = 0.01, .weight_decay = 0.1});
   Trainer trainer(Supervised(model, MeanSquaredError()), optimizer, backend,
                   {.default_callbacks = false});
@@ -167,7 +171,7 @@ Outcome CompareWithDdp(const Feature& feature) {
   const std::string folder = TestFolder();
   const Outcome ddp =
       Train(feature, {.backend = "ddp", .directory = folder + "/ddp"});
-  for (const std::string backend : {"zero1", "zero2"}) {
+  for (const std::string backend : {"zero1", "zero2", "fsdp"}) {
     SCOPED_TRACE(backend);
     const Outcome zero = Train(
         feature, {.backend = backend, .directory = folder + "/" + backend});
@@ -200,18 +204,22 @@ at::Tensor Find(const Outcome& outcome, const std::string& name) {
 // An autoencoder whose second layer is the first one transposed, under two
 // names.
 TEST(ShardedFeaturesTest, TiedWeights) {
-  const Feature feature{.model = [] {
-    const at::Tensor weight =
-        at::arange(20 * 24, at::kFloat).reshape({20, 24}).requires_grad_();
-    const TestLinear head(24, 3);
-    return TestCustom({.children = {{"head", head}},
-                       .parameters = {{"encoder", weight}, {"decoder", weight}},
-                       .forward = [weight, head](const at::Tensor& x) {
-                         const at::Tensor hidden =
-                             at::tanh(at::linear(x, weight));
-                         return head(at::linear(hidden, weight.t()));
-                       }});
-  }};
+  const Feature feature{
+      .model =
+          [] {
+            const at::Tensor weight = at::arange(20 * 24, at::kFloat)
+                                          .reshape({20, 24})
+                                          .requires_grad_();
+            const TestLinear head(24, 3);
+            return TestCustom(
+                {.children = {{"head", head}},
+                 .parameters = {{"encoder", weight}, {"decoder", weight}},
+                 .forward = [weight, head](const at::Tensor& x) {
+                   const at::Tensor hidden = at::tanh(at::linear(x, weight));
+                   return head(at::linear(hidden, weight.t()));
+                 }});
+          },
+      .sequential = false};
   const Outcome ddp = CompareWithDdp(feature);
   EXPECT_FALSE(Find(ddp, "encoder").equal(Initial(feature, "encoder")));
   EXPECT_TRUE(Find(ddp, "encoder").equal(Find(ddp, "decoder")));

@@ -154,7 +154,8 @@ Outcome Train(const Launch& launch, const Run& run) {
 const std::vector<Launch>& Launches() {
   static const std::vector<Launch> launches = {
       {"sp", 1},    {"ddp", 2},   {"zero1", 1}, {"zero1", 2},
-      {"zero1", 4}, {"zero2", 2}, {"zero2", 4}, {"zero2-amp", 2}};
+      {"zero1", 4}, {"zero2", 2}, {"zero2", 4}, {"zero2-amp", 2},
+      {"fsdp", 1},  {"fsdp", 2},  {"fsdp", 4},  {"fsdp-amp", 2}};
   return launches;
 }
 

@@ -24,6 +24,7 @@
 #include "backends/processes/gather.h"
 #include "backends/processes/gloo.h"
 #include "backends/processes/group_collectives.h"
+#include "backends/processes/open_exchanges.h"
 #include "backends/processes/process_group.h"
 #include "backends/processes/rank_order.h"
 #include "backends/processes/run_ranks.h"
@@ -143,10 +144,11 @@ TEST(HeaderExamplesTest, SharedBackend) {
                               .bytes = SharedExchange::BytesFor(size, 1024)});
     auto exchange = std::make_unique<SharedExchange>(
         segment, 1024, SharedRanksOptions{.rank = rank, .size = size});
+    const auto open = std::make_shared<OpenExchanges>(std::move(exchange));
     auto group = c10::make_intrusive<c10d::ProcessGroup>(store, rank, size);
     group->setBackend(
         c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::CUSTOM,
-        MakeSharedBackend(std::move(exchange), [&] {
+        MakeSharedBackend(open, [&] {
           return MakeGloo(store, {rendezvous, std::chrono::minutes(2)});
         }));
     // Larger than an area, and not contiguous.

@@ -15,6 +15,7 @@
 #include "backends/processes/call_log.h"
 #include "backends/processes/device_group.h"
 #include "backends/processes/gloo.h"
+#include "backends/processes/open_exchanges.h"
 #include "backends/processes/own_address.h"
 #include "backends/processes/rank_record.h"
 #include "backends/processes/roll_call.h"
@@ -121,11 +122,15 @@ c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(
         segment, area,
         SharedRanksOptions{all.rank, all.world_size, options_.timeout});
     exchange->ranks().Watch();
-    if (shared_ranks_ == nullptr) shared_ranks_ = &exchange->ranks();
+    auto open = std::make_shared<OpenExchanges>(std::move(exchange));
+    if (shared_exchanges_ == nullptr) {
+      shared_exchanges_ = open;
+      shared_ranks_ = &open->exchange().ranks();
+    }
     // Not CUSTOM: c10d has one backend of each type, and the group of a device
     // other than CUDA is of that type.
     group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO,
-                      MakeSharedBackend(std::move(exchange), make_gloo));
+                      MakeSharedBackend(std::move(open), make_gloo));
   } else {
     group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO,
                       make_gloo());

@@ -35,6 +35,7 @@ class Store;
 namespace trainyard {
 
 class CallLog;
+class OpenExchanges;
 class RankRecord;
 class RollCall;
 class SharedRanks;
@@ -73,6 +74,8 @@ class ProcessGroup {
 
   // What the ranks wait for each other with. Null if they share no memory.
   SharedRanks* shared_ranks() const { return shared_ranks_; }
+  // The exchanges of training(). Null if the ranks share no memory.
+  OpenExchanges* shared_exchanges() const { return shared_exchanges_.get(); }
   // Returns memory that all ranks share, zeroed. Null on all ranks if one of
   // them cannot map it. Collective.
   std::shared_ptr<SharedSegment> MakeSegment(size_t bytes);
@@ -114,6 +117,7 @@ class ProcessGroup {
   std::string prefix_;
   int64_t segments_ = 0;
   SharedRanks* shared_ranks_ = nullptr;  // of training_
+  std::shared_ptr<OpenExchanges> shared_exchanges_;
   // Number of groups that ForAnotherThread has made.
   int64_t others_ = 0;
   std::unique_ptr<RollCall> roll_call_;

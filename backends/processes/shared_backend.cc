@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
@@ -26,36 +25,6 @@ using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Parts = SharedExchange::Parts;
 using Read = std::function<void(const Parts&)>;
 using Op = c10d::ReduceOp::RedOpType;
-
-// The exchanges that are posted and not completed.
-class OpenExchanges {
- public:
-  explicit OpenExchanges(std::unique_ptr<SharedExchange> exchange)
-      : exchange_(std::move(exchange)) {}
-
-  const SharedExchange& exchange() const { return *exchange_; }
-
-  uint32_t Post(uint64_t tag, const void* data, size_t bytes, Read read) {
-    if (open_.size() + 1 >= SharedExchange::kOpen) CompleteUpTo(newest_);
-    newest_ = exchange_->Post(tag, data, bytes);
-    open_.emplace_back(newest_, std::move(read));
-    return newest_;
-  }
-
-  void CompleteUpTo(uint32_t number) {
-    while (!open_.empty() &&
-           static_cast<int32_t>(open_.front().first - number) <= 0) {
-      const auto [next, read] = std::move(open_.front());
-      open_.pop_front();
-      exchange_->Complete(next, read);
-    }
-  }
-
- private:
-  const std::unique_ptr<SharedExchange> exchange_;
-  std::deque<std::pair<uint32_t, Read>> open_;
-  uint32_t newest_ = 0;
-};
 
 // Keeps the exchanges that it completes alive.
 class SharedWork final : public c10d::Work {
@@ -114,6 +83,15 @@ bool CanReduce(const at::Tensor& tensor, Op op) {
           op == Op::PRODUCT);
 }
 
+// Writes the bytes of a tensor, if it is sent.
+OpenExchanges::Write CopyOf(const at::Tensor& piece, bool sends) {
+  return [piece, sends](std::byte* to) {
+    if (sends && piece.numel() > 0) {
+      std::memcpy(to, piece.const_data_ptr(), BytesOf(piece));
+    }
+  };
+}
+
 // Reduces the parts of all ranks, in their order, into `flat`. `offset` is in
 // bytes of each part.
 void ReduceParts(const Parts& parts, size_t offset, Op op, at::Tensor flat) {
@@ -137,11 +115,11 @@ void ReduceParts(const Parts& parts, size_t offset, Op op, at::Tensor flat) {
 
 class SharedBackend final : public c10d::Backend {
  public:
-  SharedBackend(std::unique_ptr<SharedExchange> exchange,
+  SharedBackend(std::shared_ptr<OpenExchanges> open,
                 std::function<c10::intrusive_ptr<c10d::Backend>()> make_other)
-      : Backend(static_cast<int>(exchange->ranks().rank()),
-                static_cast<int>(exchange->ranks().size())),
-        open_(std::make_shared<OpenExchanges>(std::move(exchange))),
+      : Backend(static_cast<int>(open->exchange().ranks().rank()),
+                static_cast<int>(open->exchange().ranks().size())),
+        open_(std::move(open)),
         make_other_(std::move(make_other)) {}
 
   const std::string getBackendName() const override { return "shared_memory"; }
@@ -175,7 +153,7 @@ class SharedBackend final : public c10d::Backend {
     uint32_t number = 0;
     for (const at::Tensor& piece : Pieces(flat, 1)) {
       number = open_->Post(Tag(OpType::BROADCAST, root, BytesOf(piece)),
-                           piece.const_data_ptr(), sends ? BytesOf(piece) : 0,
+                           sends ? BytesOf(piece) : 0, CopyOf(piece, sends),
                            [piece, root](const Parts& parts) {
                              std::memcpy(piece.mutable_data_ptr(),
                                          parts[root].data, BytesOf(piece));
@@ -234,8 +212,8 @@ class SharedBackend final : public c10d::Backend {
   }
 
   WorkPtr barrier(const c10d::BarrierOptions&) override {
-    const uint32_t number =
-        open_->Post(Tag(OpType::BARRIER), nullptr, 0, [](const Parts&) {});
+    const uint32_t number = open_->Post(
+        Tag(OpType::BARRIER), 0, [](std::byte*) {}, [](const Parts&) {});
     return Result(OpType::BARRIER, number, {}, kDone);
   }
 
@@ -305,9 +283,8 @@ class SharedBackend final : public c10d::Backend {
   }
 
   uint32_t Post(uint64_t tag, const at::Tensor& piece, Read read) {
-    const uint32_t number = open_->Post(tag, piece.const_data_ptr(),
-                                        BytesOf(piece), std::move(read));
-    // Two large posts at a time would use both areas.
+    const uint32_t number =
+        open_->Post(tag, BytesOf(piece), CopyOf(piece, true), std::move(read));
     if (BytesOf(piece) > SharedExchange::kSmall) open_->CompleteUpTo(number);
     return number;
   }
@@ -372,9 +349,9 @@ class SharedBackend final : public c10d::Backend {
 }  // namespace
 
 c10::intrusive_ptr<c10d::Backend> MakeSharedBackend(
-    std::unique_ptr<SharedExchange> exchange,
+    std::shared_ptr<OpenExchanges> open,
     std::function<c10::intrusive_ptr<c10d::Backend>()> make_other) {
-  return c10::make_intrusive<SharedBackend>(std::move(exchange),
+  return c10::make_intrusive<SharedBackend>(std::move(open),
                                             std::move(make_other));
 }
 

@@ -4,7 +4,7 @@
 //   auto group = c10::make_intrusive<c10d::ProcessGroup>(store, rank, size);
 //   group->setBackend(
 //       c10::DeviceType::CPU, c10d::ProcessGroup::BackendType::CUSTOM,
-//       MakeSharedBackend(std::move(exchange), [&] { return MakeGloo(…); }));
+//       MakeSharedBackend(open, [&] { return MakeGloo(…); }));
 //
 // Ranks are added up in the order of their numbers: the results are equal to
 // the bit on all ranks. Work of up to SharedExchange::kSmall bytes is posted at
@@ -19,7 +19,7 @@
 #include <functional>
 #include <memory>
 
-#include "backends/processes/shared_exchange.h"
+#include "backends/processes/open_exchanges.h"
 
 // Include c10d's own headers, which are large, to call their methods.
 namespace c10d {
@@ -31,7 +31,7 @@ namespace trainyard {
 // `make_other` makes a backend for what shared memory has no code for: it is
 // called, on all ranks, before the first such collective.
 c10::intrusive_ptr<c10d::Backend> MakeSharedBackend(
-    std::unique_ptr<SharedExchange> exchange,
+    std::shared_ptr<OpenExchanges> open,
     std::function<c10::intrusive_ptr<c10d::Backend>()> make_other);
 
 }  // namespace trainyard

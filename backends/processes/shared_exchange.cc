@@ -73,6 +73,13 @@ void SharedExchange::WaitUntilAllCompleted(uint32_t number) {
 }
 
 uint32_t SharedExchange::Post(uint64_t tag, const void* data, size_t bytes) {
+  return Post(tag, bytes, [&](std::byte* place) {
+    if (bytes > 0) std::memcpy(place, data, bytes);
+  });
+}
+
+uint32_t SharedExchange::Post(uint64_t tag, size_t bytes,
+                              const std::function<void(std::byte*)>& write) {
   if (bytes > area_) {
     throw std::invalid_argument("SharedExchange: " + std::to_string(bytes) +
                                 " bytes do not fit into an area of " +
@@ -89,9 +96,9 @@ uint32_t SharedExchange::Post(uint64_t tag, const void* data, size_t bytes) {
     slot.area = large_++ % kAreas;
     WaitUntilAllCompleted(last_in_area_[slot.area]);
     last_in_area_[slot.area] = number;
-    std::memcpy(Area(ranks_.rank(), slot.area), data, bytes);
-  } else if (bytes > 0) {
-    std::memcpy(slot.data.data(), data, bytes);
+    write(Area(ranks_.rank(), slot.area));
+  } else {
+    write(slot.data.data());
   }
   posted_ = number;
   ranks_.Publish(board.posted, number);

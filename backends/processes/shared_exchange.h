@@ -54,6 +54,9 @@ class SharedExchange {
   // bytes <= area(), and less than kOpen incomplete exchanges, of them at most
   // one larger than kSmall.
   uint32_t Post(uint64_t tag, const void* data, size_t bytes);
+  // The same with bytes that `write` writes to where others read them.
+  uint32_t Post(uint64_t tag, size_t bytes,
+                const std::function<void(std::byte*)>& write);
 
   // Waits for the parts of all ranks. They are valid while `read` runs.
   // REQUIRES: the oldest incomplete exchange.

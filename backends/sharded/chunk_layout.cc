@@ -89,11 +89,16 @@ at::Tensor ChunkLayout::SliceIn(size_t i, int64_t rank,
 
 void ChunkLayout::Join(size_t i, const at::Tensor& buffer,
                        const at::Tensor& whole, int64_t except) const {
+  Join(i, buffer.unbind(0), whole, except);
+}
+
+void ChunkLayout::Join(size_t i, const std::vector<at::Tensor>& rows,
+                       const at::Tensor& whole, int64_t except) const {
   const at::Tensor flat = whole.view({-1});
   for (int64_t rank = 0; rank < layout_.ranks(); ++rank) {
     if (rank == except) continue;
     const ShardRange range = layout_.RangeOf(numels_[i], rank);
-    CopyScaled(SliceIn(i, rank, buffer.select(0, rank)), 1,
+    CopyScaled(SliceIn(i, rank, rows[static_cast<size_t>(rank)]), 1,
                flat.narrow(0, range.begin, range.count));
   }
 }

@@ -54,6 +54,9 @@ class ChunkLayout {
   // tensor; not that of rank `except`.
   void Join(size_t i, const at::Tensor& buffer, const at::Tensor& whole,
             int64_t except = -1) const;
+  // The same from rows that are not in one buffer.
+  void Join(size_t i, const std::vector<at::Tensor>& rows,
+            const at::Tensor& whole, int64_t except = -1) const;
 
  private:
   ShardLayout layout_;

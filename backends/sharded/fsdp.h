@@ -1,6 +1,6 @@
 // The fsdp backend trains like zero2 and also shards the parameters: a rank has
-// its slices of them, and the whole parameters of a part of the model only while
-// that part computes.
+// its slices of them, and the whole parameters of a part of the model only
+// while that part computes.
 //
 //   auto backend = MakeFsdpBackend(group, MakeSingleProcessBackend(at::kCPU));
 //   backend->Prepare(models);
@@ -8,9 +8,9 @@
 //   backend->Forward([&] { loss = … });  // collective here
 //
 // The parts are the units that a model declares (trainer/model/model_unit.h;
-// exported models have them by themselves). What is in no unit is whole from the
-// start of Forward to the end of Backward. Otherwise parameters have no memory,
-// and reading one throws c10::Error: make a WholeParameters for that.
+// exported models have them by themselves). What is in no unit is whole from
+// the start of Forward to the end of Backward. Otherwise parameters have no
+// memory, and reading one throws c10::Error: make a WholeParameters for that.
 //
 // Forward and Backward are collective: all ranks go through the same units in
 // the same order. See zero.h for the rest. Thread-compatible.

@@ -74,7 +74,7 @@ TEST(FsdpTest, AtMostTwoUnitsAreWhole) {
 
 TEST(FsdpTest, AnOptionKeepsUnitsUntilBackward) {
   UnitChain chain;
-  TrainChain(*Fsdp({.keep_after_forward = true}), chain, PlainChainLoss);
+  TrainChain(*Fsdp({.keep_after_forward = true}), chain);
   EXPECT_EQ(chain.most, UnitChain::kLayers);
 }
 

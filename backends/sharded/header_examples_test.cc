@@ -12,11 +12,15 @@
 
 #include "backends/processes/process_group.h"
 #include "backends/processes/run_ranks.h"
+#include "backends/sharded/fsdp.h"
+#include "backends/sharded/parameter_storage.h"
 #include "backends/sharded/shard_layout.h"
 #include "backends/sharded/shard_reducer.h"
+#include "backends/sharded/shard_unit.h"
 #include "backends/sharded/sharded_backend.h"
 #include "backends/sharded/slice_exchange.h"
 #include "backends/sharded/slice_gatherer.h"
+#include "backends/sharded/unit_schedule.h"
 #include "backends/sharded/zero.h"
 #include "backends/single_process.h"
 #include "backends/whole_parameters.h"
@@ -74,6 +78,70 @@ TEST(HeaderExamplesTest, ShardReducerAndSliceGatherer) {
     optimizer.step();
     gatherer.Gather();
     EXPECT_TRUE(at::equal(sliced.weight, at::full({32}, 0.0F)));
+  });
+}
+
+TEST(HeaderExamplesTest, ShardUnit) {
+  WithTwoRanks([](const std::shared_ptr<ProcessGroup>& group) {
+    SliceExchange exchange(*group);
+    const int64_t begin = exchange.rank() * 16;
+    const at::Tensor weight = at::ones({32}).requires_grad_();
+    const std::vector<ParamSlice> slices = {
+        {weight, SliceOf(weight.detach(), begin, 16).clone(), begin}};
+    ShardUnit unit("layers.0", exchange, slices, /*bucket_bytes=*/25 << 20);
+    unit.Release();  // parameters have no memory
+    EXPECT_EQ(StorageBytes(weight), 0);
+    unit.Start();   // in the background
+    unit.Gather();  // they are whole
+    EXPECT_TRUE(at::equal(weight, at::ones({32})));
+  });
+}
+
+TEST(HeaderExamplesTest, UnitSchedule) {
+  WithTwoRanks([](const std::shared_ptr<ProcessGroup>& shared) {
+    ProcessGroup& group = *shared;
+    SliceExchange exchange(group);
+    const int64_t begin = exchange.rank() * 16;
+    const at::Tensor weight = at::ones({32}).requires_grad_();
+    const ParamSlice slice = {
+        weight, SliceOf(weight.detach(), begin, 16).clone(), begin};
+    const auto find_slice = [&](const at::Tensor&) { return &slice; };
+    const auto unit = std::make_shared<ModelUnit>();
+    const std::vector<ModelTensors> models = {
+        {"net", {{"weight", weight}}, {}, {{"layer", unit, {weight}}}}};
+    const UnitScheduleOptions options;
+    const auto units = std::make_shared<UnitSchedule>(group, exchange, options);
+    units->Use(models, find_slice);
+    units->StartForward();
+    at::Tensor loss = unit->Run(at::ones({1}), [&](const at::Tensor& x) {
+      return weight.square().sum().mul(x).sum();
+    });
+    units->EndForward();
+    EXPECT_EQ(StorageBytes(weight), 0);
+    units->StartBackward(/*sync=*/true);
+    loss.backward();
+    units->EndBackward();
+    EXPECT_TRUE(at::equal(weight.grad(), at::full({32}, 2.0F)));
+    EXPECT_EQ(StorageBytes(weight), 0);
+  });
+}
+
+TEST(HeaderExamplesTest, Fsdp) {
+  WithTwoRanks([](const std::shared_ptr<ProcessGroup>& group) {
+    const at::Tensor weight = at::ones({32}).requires_grad_();
+    const std::vector<ModelTensors> models = {{"net", {{"weight", weight}}}};
+    SGD optimizer({weight}, {.lr = 1});
+    at::Tensor loss;
+    auto backend = MakeFsdpBackend(group, MakeSingleProcessBackend(at::kCPU));
+    backend->Prepare(models);
+    backend->PrepareOptimizer(optimizer);
+    backend->Forward([&] { loss = weight.sum(); });  // collective here
+    backend->Backward(loss, {});
+    backend->FinishGradients(optimizer);
+    backend->Update(optimizer, {});
+    EXPECT_EQ(backend->name(), "fsdp");
+    const WholeParameters whole(*backend);
+    EXPECT_EQ(weight.sum().item<double>(), 0);
   });
 }
 

@@ -9,9 +9,7 @@ namespace trainyard {
 namespace {
 
 c10::StorageImpl& StorageOf(const at::Tensor& tensor) {
-  return *tensor.unsafeGetTensorImpl()
-              ->unsafe_storage()
-              .unsafeGetStorageImpl();
+  return *tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
 }
 
 }  // namespace

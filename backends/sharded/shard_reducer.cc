@@ -121,29 +121,36 @@ void ShardReducer::BeforeBackward() {
 }
 
 void ShardReducer::Fill(size_t param) {
-  const at::NoGradGuard no_gradients;
-  const auto [index, place] = places_[param];
-  Bucket& bucket = buckets_[index];
-  at::Tensor& gradient = params_[param].whole.mutable_grad();
+  Bucket& bucket = buckets_[places_[param].first];
+  filled_[param] = true;
+  --bucket.missing;
+  const at::TensorOptions options =
+      params_[param].whole.options().requires_grad(false);
+  // In place, gradients are cut when all of the bucket are there.
+  if (exchange_.InPlace(bucket.chunks.chunk(), options)) return;
   if (!bucket.buffer.defined()) {
     bucket.buffer =
-        at::empty({exchange_.ranks(), bucket.chunks.chunk()},
-                  params_[param].whole.options().requires_grad(false));
+        at::empty({exchange_.ranks(), bucket.chunks.chunk()}, options);
   }
+  Cut(param, bucket.buffer);
+}
+
+void ShardReducer::Cut(size_t param, at::Tensor& buffer) {
+  const at::NoGradGuard no_gradients;
+  const auto [index, place] = places_[param];
+  const Bucket& bucket = buckets_[index];
+  at::Tensor& gradient = params_[param].whole.mutable_grad();
   if (gradient.defined()) {
     TORCH_CHECK_VALUE(gradient.layout() == at::kStrided,
                       "a sharded backend cannot exchange a sparse gradient; "
                       "use dense gradients, or the backend \"ddp\"");
     bucket.chunks.Cut(place, gradient,
-                      1.0 / static_cast<double>(exchange_.ranks()),
-                      bucket.buffer);
+                      1.0 / static_cast<double>(exchange_.ranks()), buffer);
   } else {
-    bucket.chunks.CutZeros(place, bucket.buffer);
+    bucket.chunks.CutZeros(place, buffer);
   }
-  bucket.chunks.SetFlag(place, gradient.defined(), bucket.buffer);
+  bucket.chunks.SetFlag(place, gradient.defined(), buffer);
   gradient.reset();
-  filled_[param] = true;
-  --bucket.missing;
 }
 
 void ShardReducer::SendReady() {
@@ -152,7 +159,17 @@ void ShardReducer::SendReady() {
     if (sent_ - completed_ == kInFlight) Complete(buckets_[completed_]);
     if (options_.sent) options_.sent(sent_);
     Bucket& bucket = buckets_[sent_++];
-    bucket.sum = exchange_.StartSum(bucket.buffer);
+    const at::TensorOptions options =
+        params_[bucket.params[0]].whole.options().requires_grad(false);
+    if (!exchange_.InPlace(bucket.chunks.chunk(), options)) {
+      bucket.sum = exchange_.StartSum(bucket.buffer);
+      continue;
+    }
+    bucket.sum = exchange_.StartSum(bucket.chunks.chunk(), options,
+                                    [&](at::Tensor& buffer) {
+                                      for (const size_t param : bucket.params)
+                                        Cut(param, buffer);
+                                    });
   }
 }
 

@@ -79,8 +79,10 @@ class ShardReducer {
 
   void AddBuckets(const std::vector<size_t>& params, bool first);
   void AddBucket(std::vector<size_t> params);
-  // Takes over the gradient of a parameter, or zeros if there is none.
+  // Counts a parameter as filled.
   void Fill(size_t param);
+  // Takes over the gradient of a parameter, or zeros if there is none.
+  void Cut(size_t param, at::Tensor& buffer);
   void SendReady();
   void Complete(Bucket& bucket);
 

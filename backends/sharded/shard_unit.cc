@@ -31,28 +31,50 @@ ShardUnit::ShardUnit(std::string name, SliceExchange& exchange,
   }
 }
 
-void ShardUnit::Send(Bucket& bucket) {
-  const at::NoGradGuard no_gradients;
-  const at::Tensor& like = params_[bucket.params[0]].slice;
-  at::Tensor buffer = at::empty({exchange_.ranks(), bucket.chunks.chunk()},
-                                like.options().requires_grad(false));
-  at::Tensor row = buffer.select(0, exchange_.rank());
+at::TensorOptions ShardUnit::OptionsOf(const Bucket& bucket) const {
+  return params_[bucket.params[0]].slice.options().requires_grad(false);
+}
+
+bool ShardUnit::InPlace(const Bucket& bucket) const {
+  return exchange_.InPlace(bucket.chunks.chunk(), OptionsOf(bucket));
+}
+
+void ShardUnit::Put(const Bucket& bucket, at::Tensor& row) const {
   for (size_t place = 0; place < bucket.params.size(); ++place) {
     bucket.chunks.Put(place, exchange_.rank(),
                       params_[bucket.params[place]].slice.detach(), row);
   }
+}
+
+void ShardUnit::Join(const Bucket& bucket,
+                     const std::vector<at::Tensor>& rows) const {
+  for (size_t place = 0; place < bucket.params.size(); ++place) {
+    // Its version is its own: what autograd has saved stays valid.
+    bucket.chunks.Join(place, rows,
+                       params_[bucket.params[place]].whole.variable_data());
+  }
+}
+
+void ShardUnit::Send(Bucket& bucket) {
+  if (bucket.pending || InPlace(bucket)) return;
+  const at::NoGradGuard no_gradients;
+  at::Tensor buffer =
+      at::empty({exchange_.ranks(), bucket.chunks.chunk()}, OptionsOf(bucket));
+  at::Tensor row = buffer.select(0, exchange_.rank());
+  Put(bucket, row);
   bucket.pending = exchange_.StartGather(buffer);
 }
 
 void ShardUnit::Receive(Bucket& bucket) {
   const at::NoGradGuard no_gradients;
-  const auto pending = std::move(bucket.pending);
-  const at::Tensor buffer = pending->Wait();
-  for (size_t place = 0; place < bucket.params.size(); ++place) {
-    // Its version is its own: what autograd has saved stays valid.
-    bucket.chunks.Join(place, buffer,
-                       params_[bucket.params[place]].whole.variable_data());
+  if (InPlace(bucket)) {
+    return exchange_.Gather(
+        bucket.chunks.chunk(), OptionsOf(bucket),
+        [&](at::Tensor& row) { Put(bucket, row); },
+        [&](const std::vector<at::Tensor>& rows) { Join(bucket, rows); });
   }
+  const auto pending = std::move(bucket.pending);
+  Join(bucket, pending->Wait().unbind(0));
 }
 
 void ShardUnit::Start() {
@@ -72,10 +94,8 @@ void ShardUnit::Refresh() {
   if (!whole_) return;
   for (size_t i = 0; i < buckets_.size(); ++i) {
     // One bucket is on its way while the one before it is copied.
-    if (!buckets_[i].pending) Send(buckets_[i]);
-    if (i + 1 < buckets_.size() && !buckets_[i + 1].pending) {
-      Send(buckets_[i + 1]);
-    }
+    Send(buckets_[i]);
+    if (i + 1 < buckets_.size()) Send(buckets_[i + 1]);
     Receive(buckets_[i]);
   }
   started_ = false;
@@ -84,6 +104,7 @@ void ShardUnit::Refresh() {
 void ShardUnit::Release() {
   if (started_) {
     for (Bucket& bucket : buckets_) {
+      if (!bucket.pending) continue;
       bucket.pending->Wait();
       bucket.pending.reset();
     }

@@ -55,6 +55,12 @@ class ShardUnit {
     ChunkLayout chunks;
     std::unique_ptr<SliceExchange::Pending> pending = nullptr;
   };
+  // Whether ranks read the slices where they are; then there is nothing to
+  // start.
+  bool InPlace(const Bucket& bucket) const;
+  at::TensorOptions OptionsOf(const Bucket& bucket) const;
+  void Put(const Bucket& bucket, at::Tensor& row) const;
+  void Join(const Bucket& bucket, const std::vector<at::Tensor>& rows) const;
   void Send(Bucket& bucket);
   void Receive(Bucket& bucket);
 

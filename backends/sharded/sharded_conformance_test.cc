@@ -38,14 +38,13 @@ BackendCase Amp(const BackendCase& plain, at::ScalarType type,
 
 // All ranks make the same calls.
 INSTANTIATE_TEST_SUITE_P(OverTwoRanks, BackendConformanceTest,
-                         ::testing::Values(
-                             Zero(1), Zero(2), Fsdp(),
-                             Amp(Zero(1), at::kBFloat16, "_amp"),
-                             Amp(Zero(2), at::kBFloat16, "_amp"),
-                             Amp(Fsdp(), at::kBFloat16, "_amp"),
-                             Amp(Zero(1), at::kHalf, "_amp_fp16"),
-                             Amp(Zero(2), at::kHalf, "_amp_fp16"),
-                             Amp(Fsdp(), at::kHalf, "_amp_fp16")),
+                         ::testing::Values(Zero(1), Zero(2), Fsdp(),
+                                           Amp(Zero(1), at::kBFloat16, "_amp"),
+                                           Amp(Zero(2), at::kBFloat16, "_amp"),
+                                           Amp(Fsdp(), at::kBFloat16, "_amp"),
+                                           Amp(Zero(1), at::kHalf, "_amp_fp16"),
+                                           Amp(Zero(2), at::kHalf, "_amp_fp16"),
+                                           Amp(Fsdp(), at::kHalf, "_amp_fp16")),
                          BackendCaseName);
 
 }  // namespace

@@ -79,8 +79,8 @@ std::unique_ptr<Backend> Zero(int stage) {
 }
 
 const std::vector<std::string>& AllSharded() {
-  static const std::vector<std::string> names = {"zero1", "zero2", "fsdp",
-                                                 "fsdp, one unit", "fsdp, kept"};
+  static const std::vector<std::string> names = {
+      "zero1", "zero2", "fsdp", "fsdp, one unit", "fsdp, kept"};
   return names;
 }
 

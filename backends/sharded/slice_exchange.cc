@@ -1,12 +1,17 @@
 #include "backends/sharded/slice_exchange.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/from_blob.h>
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <utility>
 #include <vector>
+
+#include "backends/processes/open_exchanges.h"
+#include "backends/processes/shared_exchange.h"
 
 namespace trainyard {
 namespace {
@@ -76,7 +81,97 @@ class GatheredRows final : public SliceExchange::Pending {
   Work work_;
 };
 
+// What tells exchanges apart from those of SharedBackend.
+constexpr uint64_t kSumTag = uint64_t{0xF0} << 56;
+constexpr uint64_t kGatherTag = uint64_t{0xF1} << 56;
+
+size_t BytesOf(int64_t elements, const at::TensorOptions& options) {
+  return static_cast<size_t>(elements) * options.dtype().itemsize();
+}
+
+at::Tensor TensorAt(const std::byte* data, at::IntArrayRef sizes,
+                    const at::TensorOptions& options) {
+  return at::from_blob(const_cast<std::byte*>(data), sizes, options);
+}
+
+// Each rank adds up its row of the buffers of all, where they are.
+class SumInPlace final : public SliceExchange::Pending {
+ public:
+  SumInPlace(OpenExchanges& open, int64_t rank, int64_t ranks, int64_t chunk,
+             const at::TensorOptions& options,
+             const std::function<void(at::Tensor&)>& fill)
+      : open_(open), sum_(std::make_shared<at::Tensor>()) {
+    const size_t bytes = BytesOf(ranks * chunk, options);
+    const size_t offset = BytesOf(rank * chunk, options);
+    number_ = open_.Post(
+        kSumTag | bytes, bytes,
+        [&](std::byte* to) {
+          at::Tensor buffer = TensorAt(to, {ranks, chunk}, options);
+          fill(buffer);
+        },
+        [sum = sum_, offset, chunk,
+         options](const SharedExchange::Parts& parts) {
+          const at::NoGradGuard no_gradients;
+          const auto row = [&](size_t other) {
+            return TensorAt(parts[other].data + offset, {chunk}, options);
+          };
+          if (parts.size() == 1) {
+            *sum = row(0).clone();
+            return;
+          }
+          *sum = row(0).add(row(1));
+          for (size_t i = 2; i < parts.size(); ++i) sum->add_(row(i));
+        });
+  }
+
+  at::Tensor Wait() override {
+    open_.CompleteUpTo(number_);
+    return std::move(*sum_);
+  }
+
+ private:
+  OpenExchanges& open_;
+  const std::shared_ptr<at::Tensor> sum_;
+  uint32_t number_ = 0;
+};
+
 }  // namespace
+
+bool SliceExchange::InPlace(int64_t chunk,
+                            const at::TensorOptions& options) const {
+  return options.device().is_cpu() && group_.shared_exchanges() != nullptr &&
+         BytesOf(ranks() * chunk, options) <=
+             group_.shared_exchanges()->exchange().area();
+}
+
+std::unique_ptr<SliceExchange::Pending> SliceExchange::StartSum(
+    int64_t chunk, const at::TensorOptions& options,
+    const std::function<void(at::Tensor&)>& fill) {
+  return std::make_unique<SumInPlace>(*group_.shared_exchanges(), rank(),
+                                      ranks(), chunk, options, fill);
+}
+
+void SliceExchange::Gather(
+    int64_t chunk, const at::TensorOptions& options,
+    const std::function<void(at::Tensor&)>& put,
+    const std::function<void(const std::vector<at::Tensor>&)>& read) {
+  OpenExchanges& open = *group_.shared_exchanges();
+  const size_t bytes = BytesOf(chunk, options);
+  const uint32_t number = open.Post(
+      kGatherTag | bytes, bytes,
+      [&](std::byte* to) {
+        at::Tensor row = TensorAt(to, {chunk}, options);
+        put(row);
+      },
+      [&](const SharedExchange::Parts& parts) {
+        std::vector<at::Tensor> rows;
+        for (const SharedExchange::Part& part : parts) {
+          rows.push_back(TensorAt(part.data, {chunk}, options));
+        }
+        read(rows);
+      });
+  open.CompleteUpTo(number);
+}
 
 std::unique_ptr<SliceExchange::Pending> SliceExchange::StartSum(
     const at::Tensor& buffer) {

@@ -15,7 +15,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "backends/processes/process_group.h"
 
@@ -44,6 +46,22 @@ class SliceExchange {
   // Fills the rows of the other ranks in `buffer` with what they have in their
   // own. The result is the buffer.
   std::unique_ptr<Pending> StartGather(const at::Tensor& buffer);
+
+  // ---- The same without a buffer of one's own, for ranks that share memory.
+
+  // Whether chunks of this many elements can be exchanged so.
+  bool InPlace(int64_t chunk, const at::TensorOptions& options) const;
+
+  // `fill` writes to the buffer that the others read.
+  std::unique_ptr<Pending> StartSum(
+      int64_t chunk, const at::TensorOptions& options,
+      const std::function<void(at::Tensor&)>& fill);
+
+  // `put` writes this rank's row; `read` gets the rows of all ranks, in their
+  // order, which are there while it runs.
+  void Gather(int64_t chunk, const at::TensorOptions& options,
+              const std::function<void(at::Tensor&)>& put,
+              const std::function<void(const std::vector<at::Tensor>&)>& read);
 
  private:
   ProcessGroup& group_;

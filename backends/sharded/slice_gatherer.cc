@@ -35,26 +35,40 @@ void SliceGatherer::Gather() {
   // One bucket is on its way while the one before it is copied.
   std::deque<std::pair<const Bucket*, std::unique_ptr<SliceExchange::Pending>>>
       pending;
+  const auto join = [&](const Bucket& bucket,
+                        const std::vector<at::Tensor>& rows) {
+    for (size_t place = 0; place < bucket.params.size(); ++place) {
+      const ParamSlice& param = params_[bucket.params[place]];
+      const bool shared = param.slice.is_alias_of(param.whole);
+      bucket.chunks.Join(place, rows, param.whole.detach(),
+                         shared ? exchange_.rank() : -1);
+    }
+  };
   const auto complete = [&] {
     const auto [bucket, work] = std::move(pending.front());
     pending.pop_front();
-    const at::Tensor buffer = work->Wait();
-    for (size_t place = 0; place < bucket->params.size(); ++place) {
-      const ParamSlice& param = params_[bucket->params[place]];
-      const bool shared = param.slice.is_alias_of(param.whole);
-      bucket->chunks.Join(place, buffer, param.whole.detach(),
-                          shared ? exchange_.rank() : -1);
-    }
+    join(*bucket, work->Wait().unbind(0));
   };
-  for (const Bucket& bucket : buckets_) {
-    const at::Tensor& like = params_[bucket.params[0]].whole;
-    at::Tensor buffer = at::empty({exchange_.ranks(), bucket.chunks.chunk()},
-                                  like.options().requires_grad(false));
-    at::Tensor row = buffer.select(0, exchange_.rank());
+  const auto put = [&](const Bucket& bucket, at::Tensor& row) {
     for (size_t place = 0; place < bucket.params.size(); ++place) {
       bucket.chunks.Put(place, exchange_.rank(),
                         params_[bucket.params[place]].slice.detach(), row);
     }
+  };
+  for (const Bucket& bucket : buckets_) {
+    const at::TensorOptions options =
+        params_[bucket.params[0]].whole.options().requires_grad(false);
+    if (exchange_.InPlace(bucket.chunks.chunk(), options)) {
+      exchange_.Gather(
+          bucket.chunks.chunk(), options,
+          [&](at::Tensor& row) { put(bucket, row); },
+          [&](const std::vector<at::Tensor>& rows) { join(bucket, rows); });
+      continue;
+    }
+    at::Tensor buffer =
+        at::empty({exchange_.ranks(), bucket.chunks.chunk()}, options);
+    at::Tensor row = buffer.select(0, exchange_.rank());
+    put(bucket, row);
     pending.emplace_back(&bucket, exchange_.StartGather(buffer));
     if (pending.size() > 1) complete();
   }

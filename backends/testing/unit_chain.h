@@ -2,9 +2,8 @@
 // backends that shard parameters. It counts the layers that have memory.
 //
 //   UnitChain chain;
-//   backend->Prepare({chain.Model()});
-//   backend->Forward([&] { loss = chain.Loss(ChainInput()); });
-//   EXPECT_LE(chain.most, 2);
+//   TrainChain(*Fsdp({.keep_after_forward = true}), chain);
+//   EXPECT_EQ(chain.most, UnitChain::kLayers);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_TESTING_UNIT_CHAIN_H_

@@ -21,9 +21,8 @@ ModelEma::ModelEma(const AveragedTensors& model, ModelEmaOptions options)
 void ModelEma::OnRunStart(const RunStart& e, Control&) {
   backend_ = &e.backend;
   updates_ = e.clock.updates();
-  if (e.resumed) return;
   const WholeParameters whole(*backend_);
-  ema_->Reset();
+  if (!e.resumed) ema_->Reset();
 }
 
 // Not at OnUpdateEnd: of several optimizers each has one, and the last decides.

@@ -12,8 +12,8 @@
 // the best averages, and the model has them at the end.
 //
 // Its state is the averages: a resumed run continues with them. A new run
-// starts from the model's weights. Every rank keeps whole averages, and a backend
-// that shards parameters gathers them after each update.
+// starts from the model's weights. Every rank keeps whole averages, and a
+// backend that shards parameters gathers them after each update.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_CALLBACKS_WEIGHTS_MODEL_EMA_H_

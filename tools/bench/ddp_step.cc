@@ -6,10 +6,10 @@
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/relu.h>
 #include <absl/flags/flag.h>
 #include <absl/strings/str_format.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
+#include <torch/nn/modules/activation.h>
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/linear.h>
 
@@ -24,7 +24,7 @@
 #include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 #include "trainer/model/model.h"
-#include "trainer/model/model_unit.h"
+#include "trainer/model/sequential_units.h"
 #include "trainer/optim/adamw.h"
 
 ABSL_FLAG(std::string, backend, "ddp", "Name of the backend, see MakeBackend.");
@@ -37,28 +37,14 @@ ABSL_FLAG(std::string, trace, "",
 namespace trainyard {
 namespace {
 
-// A layer of the network, and a unit for backends that shard parameters.
-struct LayerImpl : torch::nn::Module, UnitModule {
-  LayerImpl(int64_t inputs, int64_t outputs, bool hidden)
-      : linear(register_module("linear", torch::nn::Linear(inputs, outputs))),
-        hidden_layer(hidden) {}
-  at::Tensor forward(const at::Tensor& input) {
-    return unit()->Run(input, [&](const at::Tensor& x) {
-      return hidden_layer ? at::relu(linear(x)) : linear(x);
-    });
-  }
-  torch::nn::Linear linear;
-  bool hidden_layer;
-};
-TORCH_MODULE(Layer);
-
 torch::nn::Sequential MakeNetwork() {
   const int64_t width = absl::GetFlag(FLAGS_width);
-  torch::nn::Sequential model(Layer(784, width, true));
+  torch::nn::Sequential model(torch::nn::Linear(784, width), torch::nn::ReLU());
   for (int64_t i = 0; i < absl::GetFlag(FLAGS_layers); ++i) {
-    model->push_back(Layer(width, width, true));
+    model->push_back(torch::nn::Linear(width, width));
+    model->push_back(torch::nn::ReLU());
   }
-  model->push_back(Layer(width, 10, false));
+  model->push_back(torch::nn::Linear(width, 10));
   return model;
 }
 
@@ -74,6 +60,7 @@ int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
 class Bench {
  public:
   explicit Bench(Backend& backend) : backend_(backend) {
+    if (backend_.shards_parameters()) DeclareUnits(*model_);
     const std::shared_ptr<Model> model = NnModel(model_.ptr());
     backend_.Prepare({{.name = "mlp",
                        .parameters = model->Parameters(),

@@ -21,6 +21,21 @@ int64_t Share(int64_t bytes, int64_t ranks) {
   return (bytes + ranks - 1) / ranks;
 }
 
+int64_t FsdpExchange(const MemoryQuestion& question, int64_t bucket,
+                     int64_t gradient) {
+  const int64_t ranks = question.ranks;
+  const int64_t sums = 5 * bucket - 2 * Share(bucket, ranks) + gradient;
+  // All parameters are whole in backward.
+  if (!question.unit) return kFloat * question.parameters + sums;
+  const int64_t unit = kFloat * *question.unit;
+  const int64_t in_unit = std::min(bucket, unit);
+  // One unit is whole and the next one received, while of the gradients two
+  // buckets are sent, two received, and one is filled. The slices of the two
+  // units' gradients do not exist yet.
+  return 2 * unit + 5 * in_unit + gradient - 2 * Share(in_unit, ranks) -
+         Share(2 * unit, ranks);
+}
+
 }  // namespace
 
 std::vector<MemoryPlan> PlanMemory(const MemoryQuestion& question) {
@@ -29,6 +44,14 @@ std::vector<MemoryPlan> PlanMemory(const MemoryQuestion& question) {
   CheckRange("bucket_bytes", question.bucket_bytes, kFloat * kMostParameters);
   if (question.largest) {
     CheckRange("largest", *question.largest, question.parameters);
+  }
+  if (question.unit) {
+    CheckRange("unit", *question.unit, question.parameters);
+    if (*question.unit < question.largest.value_or(1)) {
+      throw std::invalid_argument(
+          "MemoryQuestion: unit is " + std::to_string(*question.unit) +
+          ", less than largest, which is part of a unit");
+    }
   }
   const int64_t all = kFloat * question.parameters;
   const int64_t ranks = question.ranks;
@@ -56,6 +79,11 @@ std::vector<MemoryPlan> PlanMemory(const MemoryQuestion& question) {
        .state = Share(2 * all, ranks),
        // Two buckets are sent, two received, and one is filled.
        .exchange = std::max(2 * bucket, 5 * bucket - later + gradient)},
+      {.backend = "fsdp",
+       .weights = Share(all, ranks),
+       .gradients = Share(all, ranks),
+       .state = Share(2 * all, ranks),
+       .exchange = FsdpExchange(question, bucket, gradient)},
   };
 }
 

@@ -25,6 +25,9 @@ struct MemoryQuestion {
   // Elements of the largest parameter. Unset: it fills a bucket. REQUIRES: >= 1
   // and <= parameters, if set.
   std::optional<int64_t> largest = std::nullopt;
+  // Elements of the largest unit under fsdp. Unset: the model declares none.
+  // REQUIRES: >= `largest` and <= parameters, if set.
+  std::optional<int64_t> unit = std::nullopt;
   // As in ZeroOptions. REQUIRES: >= 1.
   int64_t bucket_bytes = int64_t{25} << 20;
 };
@@ -38,14 +41,15 @@ struct MemoryPlan {
   int64_t gradients = 0;
   int64_t state = 0;
   // The most that is needed beside these in a backward pass or an update: the
-  // gradient that is computed, and the buckets on their way. For a model of
-  // fewer than three buckets it is an upper bound.
+  // gradient that is computed, the buckets on their way, and under fsdp the
+  // parameters that are whole. For a model of fewer than three buckets, or
+  // units, it is an upper bound.
   int64_t exchange = 0;
 
   int64_t total() const { return weights + gradients + state + exchange; }
 };
 
-// Returns the plans of "ddp", "zero1" and "zero2". Throws
+// Returns the plans of "ddp", "zero1", "zero2" and "fsdp". Throws
 // std::invalid_argument, naming the field, for a value that is out of range.
 std::vector<MemoryPlan> PlanMemory(const MemoryQuestion& question);
 

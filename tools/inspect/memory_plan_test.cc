@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <sstream>
@@ -20,10 +21,12 @@
 #include <vector>
 
 #include "backends/ddp.h"
+#include "backends/sharded/fsdp.h"
 #include "backends/sharded/zero.h"
 #include "backends/single_process.h"
 #include "backends/testing/rank_group.h"
 #include "tools/launch/testing/test_rank.h"
+#include "trainer/model/model_unit.h"
 #include "trainer/optim/adamw.h"
 
 namespace trainyard {
@@ -96,6 +99,11 @@ std::unique_ptr<Backend> Make(const std::string& name) {
     return MakeDdpBackend(RankGroup(), std::move(one),
                           {.reducer = {.find_unused_parameters = true}});
   }
+  if (name == "fsdp") {
+    return MakeFsdpBackend(
+        RankGroup(), std::move(one),
+        {.bucket_bytes = kBucketBytes, .first_bucket_bytes = kBucketBytes});
+  }
   return MakeZeroBackend(RankGroup(), std::move(one),
                          {.stage = name == "zero1" ? 1 : 2,
                           .bucket_bytes = kBucketBytes,
@@ -113,7 +121,8 @@ int64_t HeldWhenAtMost(int64_t bytes) {
   return CountingAllocator::Get().current();
 }
 
-void Compare(const MemoryPlan& plan) {
+// `per_unit` parameters are a unit; 0: there are none.
+void Compare(const MemoryPlan& plan, size_t per_unit) {
   CountingAllocator& memory = CountingAllocator::Get();
   const auto backend = Make(plan.backend);
   const int64_t before = memory.current();
@@ -122,7 +131,20 @@ void Compare(const MemoryPlan& plan) {
   for (int64_t i = 0; i < kCount; ++i) {
     parameters.push_back(at::ones({kElements}).requires_grad_());
     model.parameters.push_back({std::to_string(i), parameters.back()});
+    if (per_unit == 0) continue;
+    if (static_cast<size_t>(i) % per_unit == 0) {
+      model.units.push_back(
+          {std::to_string(i), std::make_shared<ModelUnit>(), {}});
+    }
+    model.units.back().parameters.push_back(parameters.back());
   }
+  const auto sum_of = [](const std::vector<at::Tensor>& tensors) {
+    at::Tensor sum = tensors[0].mul(2).sum();
+    for (size_t i = 1; i < tensors.size(); ++i) {
+      sum = sum.add(tensors[i].mul(2).sum());
+    }
+    return sum;
+  };
   AdamW optimizer(parameters, {.lr = 0.1});
   backend->Prepare({model});
   backend->PrepareOptimizer(optimizer);
@@ -133,9 +155,12 @@ void Compare(const MemoryPlan& plan) {
   for (int step = 0; step < 2; ++step) {
     at::Tensor loss;
     backend->Forward([&] {
-      loss = parameters[0].mul(2).sum();
-      for (size_t i = 1; i < parameters.size(); ++i) {
-        loss = loss.add(parameters[i].mul(2).sum());
+      if (per_unit == 0) loss = sum_of(parameters);
+      for (const UnitTensors& unit : model.units) {
+        loss = unit.unit->Run(loss, [&](const at::Tensor& before) {
+          const at::Tensor sum = sum_of(unit.parameters);
+          return before.defined() ? before.add(sum) : sum;
+        });
       }
     });
     memory.ResetPeak();
@@ -162,15 +187,21 @@ void Compare(const MemoryPlan& plan) {
 }
 
 TEST(MemoryPlanTest, IsWhatTheBackendsHold) {
-  const std::vector<MemoryPlan> plans =
-      PlanMemory({.parameters = kCount * kElements,
-                  .ranks = TestWorldSize(),
-                  .largest = kElements,
-                  .bucket_bytes = kBucketBytes});
-  ASSERT_EQ(plans.size(), 3);
-  for (const MemoryPlan& plan : plans) {
-    SCOPED_TRACE(plan.backend);
-    Compare(plan);
+  // Over a network, exchanges need tensors; shared memory is not counted.
+  ASSERT_EQ(setenv("TRAINYARD_SHARED_MEMORY", "0", 1), 0);
+  for (const int64_t per_unit : {0, 2, 4}) {
+    MemoryQuestion question{.parameters = kCount * kElements,
+                            .ranks = TestWorldSize(),
+                            .largest = kElements,
+                            .bucket_bytes = kBucketBytes};
+    if (per_unit > 0) question.unit = per_unit * kElements;
+    const std::vector<MemoryPlan> plans = PlanMemory(question);
+    ASSERT_EQ(plans.size(), 4);
+    for (const MemoryPlan& plan : plans) {
+      if (per_unit > 0 && plan.backend != "fsdp") continue;
+      SCOPED_TRACE(plan.backend + ", " + std::to_string(per_unit));
+      Compare(plan, static_cast<size_t>(per_unit));
+    }
   }
 }
 

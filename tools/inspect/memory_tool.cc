@@ -18,11 +18,13 @@ constexpr char kUsage[] =
   memory PARAMETERS RANKS      elements of all parameters (float32), and ranks
       --largest=N              elements of the largest parameter; without it: a
                                bucket's
+      --unit=N                 elements of the largest unit, for fsdp; without
+                               it: the model declares none
       --bucket_bytes=26214400  as in ZeroOptions
 
 weights, gradients and state are what a rank holds when the optimizer updates.
 exchange is what it needs beside them at most: the gradient that is computed,
-and buckets on their way. Inputs and activations come on top, and the shared
+buckets on their way, and whole parameters under fsdp. Inputs and activations come on top, and the shared
 memory by which ranks of one machine exchange tensors.
 )";
 
@@ -66,6 +68,7 @@ void RunTool(const std::vector<std::string>& arguments, std::ostream& out) {
                           .ranks = WholeNumber(words[1], "ranks")};
   if (settings.Has("largest"))
     question.largest = settings.Integer("largest", 1);
+  if (settings.Has("unit")) question.unit = settings.Integer("unit", 1);
   question.bucket_bytes =
       settings.Integer("bucket_bytes", question.bucket_bytes);
   settings.CheckAllUsed("memory");

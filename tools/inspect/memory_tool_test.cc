@@ -41,7 +41,14 @@ TEST(MemoryToolTest, PrintsATable) {
             "zero1           400.0        500.0        200.0         50.0"
             "       1150.0\n"
             "zero2           400.0        100.0        200.0        116.5"
-            "        816.5\n");
+            "        816.5\n"
+            "fsdp            100.0        100.0        200.0        516.5"
+            "        916.5\n");
+  // 12 MiB of one unit, and of the next one.
+  EXPECT_THAT(
+      Tool({"104857600", "4", "--largest=1048576", "--unit=3145728"}).out,
+      HasSubstr("fsdp            100.0        100.0        200.0         76.0"
+                "        476.0\n"));
 }
 
 TEST(MemoryToolTest, RejectsInvalidArguments) {
@@ -53,6 +60,10 @@ TEST(MemoryToolTest, RejectsInvalidArguments) {
   EXPECT_THAT(Tool({"5", "0"}).err, HasSubstr("ranks is 0; it must be 1 to"));
   EXPECT_THAT(Tool({"5", "2", "--largest=6"}).err,
               HasSubstr("largest is 6; it must be 1 to 5"));
+  EXPECT_THAT(Tool({"5", "2", "--unit=6"}).err,
+              HasSubstr("unit is 6; it must be 1 to 5"));
+  EXPECT_THAT(Tool({"5", "2", "--unit=2", "--largest=3"}).err,
+              HasSubstr("unit is 2, less than largest"));
   EXPECT_THAT(Tool({"5", "2", "--bucket=6"}).err, HasSubstr("bucket_bytes"));
   EXPECT_THAT(Tool({"--help"}).out, HasSubstr("PARAMETERS RANKS"));
 }

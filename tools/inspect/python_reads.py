@@ -7,7 +7,7 @@
 Tensors of every type that torch and the format share go through `checkpoint import` into a checkpoint, and from there
 through `checkpoint export` into shards with an index; what Python reads of each must be what it wrote.
 
-A run on two ranks is saved by `zero1` and `zero2`, as slices, and by `ddp`, as whole tensors. Its exports must have the
+A run on two ranks is saved by `zero1`, `zero2` and `fsdp`, as slices, and by `ddp`, as whole tensors. Its exports must have the
 slices end to end, bit for bit, and be what `ddp` exports, within 1e-6.
 """
 
@@ -88,7 +88,7 @@ def difference(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> 
 def sharded_runs(folder: pathlib.Path) -> bool:
     ddp = train("ddp", folder)
     passed = True
-    for backend in ("zero1", "zero2"):
+    for backend in ("zero1", "zero2", "fsdp"):
         run = train(backend, folder)
         cut = 0
         for group in ("model", "optimizer"):

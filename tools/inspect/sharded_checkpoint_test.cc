@@ -71,7 +71,7 @@ std::vector<NamedTensor> Exported(const std::string& checkpoint,
 TEST(ShardedCheckpointTest, ExportsWhatDdpExports) {
   const std::string folder = TestFolder();
   const std::string ddp = Train("ddp", folder + "/ddp");
-  for (const std::string backend : {"zero1", "zero2"}) {
+  for (const std::string backend : {"zero1", "zero2", "fsdp"}) {
     const std::string zero = Train(backend, folder + "/" + backend);
     EXPECT_THAT(NamesIn(zero),
                 ::testing::Contains("optimizer-slices-r00001.safetensors"));

@@ -73,6 +73,7 @@ struct CompiledStep::Parts {
   // Of the outputs and the gradients.
   std::vector<ResultMemory> memory = {};
   std::unique_ptr<torch::inductor::AOTIModelPackageLoader> library = nullptr;
+  std::vector<UnitTensors> units = {};
 
   void CheckTensors() const;
 };
@@ -91,6 +92,27 @@ void CompiledStep::Parts::CheckTensors() const {
                       "in Python need the interpreted model");
   }
 }
+
+namespace {
+
+// Is inside of all units for its lifetime: the library uses all parameters.
+class InsideUnits {
+ public:
+  explicit InsideUnits(const std::vector<UnitTensors>& units) : units_(units) {
+    for (const UnitTensors& item : units_) item.unit->Enter({});
+  }
+  // Nothing is differentiated through them: gradients are computed already.
+  ~InsideUnits() {
+    for (const UnitTensors& item : units_) item.unit->Leave({});
+  }
+  InsideUnits(const InsideUnits&) = delete;
+  InsideUnits& operator=(const InsideUnits&) = delete;
+
+ private:
+  const std::vector<UnitTensors>& units_;
+};
+
+}  // namespace
 
 CompiledStep::CompiledStep(std::unique_ptr<Parts> parts)
     : parts_(std::move(parts)) {}
@@ -141,6 +163,7 @@ CompiledStep::Output CompiledStep::Run(const std::vector<at::Tensor>& inputs) {
     parts.CheckTensors();
     parts.ready.emplace(parts.trained);
   }
+  const InsideUnits inside(parts.units);
   std::vector<at::Tensor> all;
   all.reserve(parts.taken.size() + inputs.size());
   for (const at::Tensor& tensor : parts.taken) {
@@ -247,6 +270,7 @@ absl::StatusOr<std::shared_ptr<CompiledStep>> LoadCompiledStep(
     if (!tensors[name].defined()) return missing(name);
     parts->updated.push_back(tensors[name]);
   }
+  parts->units = model->Units();
   parts->model = std::move(model);
   try {
     parts->library = std::make_unique<AOTIModelPackageLoader>(

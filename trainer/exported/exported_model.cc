@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/safetensors/safetensors.h"
 #include "trainer/error_message.h"
 #include "trainer/exported/graph_program.h"
+#include "trainer/exported/layer_units.h"
 #include "trainer/exported/memory_limit.h"
 #include "trainer/exported/model_text.h"
 #include "trainer/exported/operands.h"
@@ -63,7 +64,8 @@ struct Mode {
 
 using Tensors = std::map<std::string, at::Tensor>;
 
-absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors) {
+absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors,
+                              const LayerUnits& units) {
   std::vector<at::Tensor> inputs(graph.inputs.size());
   std::vector<std::string> names;
   std::vector<GraphInput> passed;
@@ -89,7 +91,8 @@ absl::StatusOr<Mode> MakeMode(Graph graph, const Tensors& tensors) {
   }
   try {
     for (const GraphInput& input : passed) DtypeNamed(input.dtype);
-    return Mode{GraphProgram(std::move(graph)),
+    std::vector<GraphProgram::Unit> in_units = units.In(graph);
+    return Mode{GraphProgram(std::move(graph), std::move(in_units)),
                 std::move(names),
                 std::move(inputs),
                 std::move(passed),
@@ -147,6 +150,7 @@ struct ExportedModel::Parts {
   Tensors tensors;  // by name, also the constants
   std::vector<NamedTensor> added;
   std::vector<WeightUse> weights;
+  LayerUnits units;
   std::optional<Mode> train, eval;
   bool is_training = true;
   at::Device device = at::kCPU;
@@ -259,6 +263,10 @@ std::vector<NamedTensor> ExportedModel::Buffers() const {
   return list;
 }
 
+std::vector<UnitTensors> ExportedModel::Units() const {
+  return parts_->units.Of(Parameters());
+}
+
 std::vector<NamedTensor> ExportedModel::StateDict() const {
   std::vector<NamedTensor> list;
   for (const auto& item : parts_->names.parameters) {
@@ -369,13 +377,16 @@ absl::StatusOr<std::shared_ptr<ExportedModel>> LoadExported(
       return item.name == use.parameter;
     });
   });
-  absl::StatusOr<Mode> train = MakeMode(std::move(text->train), parts->tensors);
+  parts->units = LayerUnits(text->train, text->eval);
+  absl::StatusOr<Mode> train =
+      MakeMode(std::move(text->train), parts->tensors, parts->units);
   if (!train.ok()) {
     return in_file(absl::Status(
         train.status().code(),
         absl::StrCat("training graph: ", train.status().message())));
   }
-  absl::StatusOr<Mode> eval = MakeMode(std::move(text->eval), parts->tensors);
+  absl::StatusOr<Mode> eval =
+      MakeMode(std::move(text->eval), parts->tensors, parts->units);
   if (!eval.ok()) {
     return in_file(absl::Status(
         eval.status().code(),

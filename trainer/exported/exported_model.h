@@ -25,6 +25,7 @@
 
 #include "trainer/exported/weight_uses.h"
 #include "trainer/model/model.h"
+#include "trainer/model/model_unit.h"
 #include "trainer/model/named_tensor.h"
 
 namespace trainyard {
@@ -57,6 +58,8 @@ class ExportedModel final : public Model {
 
   std::vector<NamedTensor> Parameters() const override;
   std::vector<NamedTensor> Buffers() const override;
+  // Its layers: see graph_units.h.
+  std::vector<UnitTensors> Units() const override;
   // The parameters that require gradients.
   std::vector<NamedTensor> TrainedParameters() const;
 

@@ -119,6 +119,23 @@ std::vector<Operand> PrepareSizeOp(const GraphNode& node, const SizeOp& op,
   return operands;
 }
 
+// The tensors among these values, and in lists.
+std::vector<at::Tensor> TensorsOf(const std::vector<c10::IValue>& values,
+                                  const std::vector<size_t>& numbers) {
+  std::vector<at::Tensor> tensors;
+  for (const size_t number : numbers) {
+    const c10::IValue& value = values[number];
+    if (value.isTensor()) {
+      tensors.push_back(value.toTensor());
+    } else if (value.isTensorList()) {
+      for (const at::Tensor& item : value.toTensorVector()) {
+        tensors.push_back(item);
+      }
+    }
+  }
+  return tensors;
+}
+
 }  // namespace
 
 struct GraphProgram::Step {
@@ -146,7 +163,8 @@ struct GraphProgram::Step {
   }
 };
 
-GraphProgram::GraphProgram(Graph graph) : graph_(std::move(graph)) {
+GraphProgram::GraphProgram(Graph graph, std::vector<Unit> units)
+    : graph_(std::move(graph)), units_(std::move(units)) {
   std::vector<ValueKind> kinds(graph_.inputs.size(), ValueKind::kTensor);
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     const GraphNode& node = graph_.nodes[i];
@@ -199,6 +217,22 @@ GraphProgram::GraphProgram(Graph graph) : graph_(std::move(graph)) {
   }
 }
 
+void GraphProgram::RunSteps(size_t end, std::vector<c10::IValue>& values,
+                            at::Device device, size_t& index) const {
+  std::vector<c10::IValue> stack;
+  for (; index < end; ++index) {
+    const Step& step = steps_[index];
+    stack.clear();
+    for (const Operand& operand : step.operands) {
+      stack.push_back(Load(operand, values, device));
+    }
+    step.Call(stack);
+    for (size_t i = 0; i < step.used.size(); ++i) {
+      if (step.used[i]) values[step.first_result + i] = std::move(stack[i]);
+    }
+  }
+}
+
 GraphProgram::GraphProgram(GraphProgram&&) noexcept = default;
 GraphProgram::~GraphProgram() = default;
 
@@ -211,20 +245,16 @@ std::vector<at::Tensor> GraphProgram::Run(std::vector<at::Tensor> inputs,
   values.reserve(graph_.values);
   for (at::Tensor& input : inputs) values.emplace_back(std::move(input));
   values.resize(graph_.values);
-  std::vector<c10::IValue> stack;
   size_t index = 0;
   try {
-    for (const Step& step : steps_) {
-      stack.clear();
-      for (const Operand& operand : step.operands) {
-        stack.push_back(Load(operand, values, device));
-      }
-      step.Call(stack);
-      for (size_t i = 0; i < step.used.size(); ++i) {
-        if (step.used[i]) values[step.first_result + i] = std::move(stack[i]);
-      }
-      ++index;
+    for (const Unit& unit : units_) {
+      RunSteps(unit.range.first, values, device, index);
+      unit.unit->Run(TensorsOf(values, unit.range.inputs), [&] {
+        RunSteps(unit.range.last + 1, values, device, index);
+        return TensorsOf(values, unit.range.outputs);
+      });
     }
+    RunSteps(steps_.size(), values, device, index);
   } catch (c10::Error& error) {
     error.add_context("in " + NodeName(graph_, index) +
                       " of an exported model");

@@ -13,18 +13,32 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "trainer/exported/graph.h"
+#include "trainer/exported/graph_units.h"
+#include "trainer/model/model_unit.h"
+
+namespace c10 {
+struct IValue;
+}  // namespace c10
 
 namespace trainyard {
 
 class GraphProgram {
  public:
+  // A range of nodes that is run as a unit.
+  struct Unit {
+    GraphUnit range;
+    std::shared_ptr<ModelUnit> unit;
+  };
+
   // Throws c10::ValueError, naming the node, for an operator that libtorch does
-  // not have, or that does not take such arguments.
-  explicit GraphProgram(Graph graph);
+  // not have, or that does not take such arguments. `units` are in the order of
+  // their nodes.
+  explicit GraphProgram(Graph graph, std::vector<Unit> units = {});
   GraphProgram(GraphProgram&&) noexcept;
   ~GraphProgram();
 
@@ -36,8 +50,13 @@ class GraphProgram {
  private:
   struct Step;
 
+  // Runs the nodes from `index`, which counts them, up to `end`.
+  void RunSteps(size_t end, std::vector<c10::IValue>& values, at::Device device,
+                size_t& index) const;
+
   Graph graph_;
   std::vector<Step> steps_;
+  std::vector<Unit> units_;
 };
 
 }  // namespace trainyard

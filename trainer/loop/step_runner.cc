@@ -151,9 +151,8 @@ void StepRunner::Backward(const at::Tensor& loss,
   CheckFinite(loss);
   // The gradients will be dropped. Only other processes may wait for them, or
   // for the parameters that this pass gathers with them.
-  const bool others_wait =
-      parts_.backend.num_processes() > 1 &&
-      (is_boundary_ || parts_.backend.shards_parameters());
+  const bool others_wait = parts_.backend.num_processes() > 1 &&
+                           (is_boundary_ || parts_.backend.shards_parameters());
   if (bad_loss_ && !others_wait) return;
   parts_.backend.Backward(loss, {.share = *share_,
                                  .sync = is_boundary_,

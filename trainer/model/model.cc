@@ -35,8 +35,8 @@ class UnitFinder {
       }
     }
     for (const auto& child : module.named_children()) {
-      Walk(*child.value(), name.empty() ? child.key() : name + "." + child.key(),
-           unit);
+      Walk(*child.value(),
+           name.empty() ? child.key() : name + "." + child.key(), unit);
     }
   }
 

@@ -30,7 +30,8 @@ at::Tensor ModelUnit::Run(
     const at::Tensor& input,
     c10::function_ref<at::Tensor(const at::Tensor&)> pass) const {
   if (watcher_.expired()) return pass(input);
-  return Run(std::vector<at::Tensor>{input}, [&] { return std::vector<at::Tensor>{pass(input)}; })[0];
+  return Run(std::vector<at::Tensor>{input},
+             [&] { return std::vector<at::Tensor>{pass(input)}; })[0];
 }
 
 }  // namespace trainyard

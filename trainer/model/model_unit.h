@@ -5,7 +5,7 @@
 //   struct BlockImpl : torch::nn::Module, UnitModule {
 //     at::Tensor forward(const at::Tensor& input) {
 //       return unit()->Run(
-//           input, [&](const at::Tensor& x) { return at::relu(linear(x)); });
+//           input, [&](const at::Tensor& x) { return linear(x).relu(); });
 //     }
 //     torch::nn::Linear linear{register_module("linear", …)};
 //   };
@@ -65,9 +65,9 @@ class ModelUnit {
   std::weak_ptr<UnitWatcher> watcher_;
 };
 
-// A unit of a model, and its parameters. Those of a unit within it are not among
-// them, and no parameter is in two units: one that is used by several, or also
-// outside, is in none.
+// A unit of a model, and its parameters. Those of a unit within it are not
+// among them, and no parameter is in two units: one that is used by several, or
+// also outside, is in none.
 struct UnitTensors {
   std::string name;
   std::shared_ptr<ModelUnit> unit;
