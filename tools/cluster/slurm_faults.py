@@ -7,6 +7,7 @@ train       a job that nothing disturbs
 signal      SIGUSR1 to all tasks (as --signal=USR1@60 does); the script submits the job again
 requeue     scontrol requeue while the job trains
 node_down   a whole node dies (power cut); the node comes back, and Slurm requeues the job
+slurmd      only the daemon of a node dies, and its rank goes on; Slurm takes the node for dead
 time_limit  the job knows when it must end, saves before, and the script asks for the next part
 
 Two nodes, one rank on each. Every job must end with the state of the same ranks as threads of one process, never
@@ -51,7 +52,9 @@ class Faults:
         self.work = pathlib.Path(work)
         self.random = random.Random(options.seed)
         self.cluster = hosts.Hosts(2)
-        self.slurm = slurm.Slurm(self.cluster)
+        self.slurm = slurm.Slurm(self.cluster, cred_expire=options.cred_expire)
+        # A time limit makes about four parts of a run, on a busy machine more.
+        self.limit = 240 + 8 * options.cred_expire
         self.train = [options.train_loop, "--dropout=0", f"--updates={options.updates}", "--timeout=60",
                       f"--step_ms={options.step_ms}"]
         begin = time.monotonic()
@@ -79,7 +82,8 @@ class Faults:
 
     def finish(self, job: int, output: pathlib.Path, restarts: int | None) -> str | None:
         """What is wrong with the end of the job, or None."""
-        state = self.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED"), limit=240)
+        state = self.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED"),
+                                          limit=self.limit)
         text = output.read_text()
         if state["JobState"] != "COMPLETED" or crc_of(text) != self.expected:
             return f"{state['JobState']} {state['ExitCode']}\n{text}"
@@ -111,14 +115,27 @@ class Faults:
         victim = self.random.choice(self.cluster.hosts)
         victim.kill()
         # It is repaired once Slurm has noticed.
-        end = time.monotonic() + 120
-        while self.slurm.job(job)["JobState"] == "RUNNING" and int(self.slurm.job(job)["Restarts"]) == 0:
-            if time.monotonic() > end:
-                return "Slurm does not notice that the node is down"
-            time.sleep(0.2)
+        self.wait_until_noticed(job)
         victim.boot()
         self.slurm.start_node(victim)
         return self.finish(job, output, restarts=None)
+
+    def run_slurmd(self, name: str) -> str | None:
+        job, output = self.submit(name)
+        self.wait_for_update(output, self.some_update())
+        victim = self.random.choice(self.cluster.hosts)
+        # Not the processes of the job, which have other names.
+        victim.run(["pkill", "-KILL", "-x", "slurmd"], check=True)
+        self.wait_until_noticed(job)
+        self.slurm.start_node(victim)
+        return self.finish(job, output, restarts=None)
+
+    def wait_until_noticed(self, job: int) -> None:
+        end = time.monotonic() + 120
+        while (state := self.slurm.job(job))["JobState"] == "RUNNING" and int(state["Restarts"]) == 0:
+            if time.monotonic() > end:
+                raise AssertionError("Slurm does not notice that the node is down")
+            time.sleep(0.2)
 
     def run_time_limit(self, name: str) -> str | None:
         # Each part may train a third of the whole.
@@ -134,7 +151,8 @@ def main() -> int:
     parser.add_argument("train_loop", type=os.path.abspath)
     parser.add_argument("packages", type=os.path.abspath)
     parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--faults", default="train,signal,requeue,node_down,time_limit")
+    parser.add_argument("--faults", default="train,signal,requeue,node_down,slurmd,time_limit")
+    parser.add_argument("--cred_expire", type=int, default=5, help="of Slurm, whose own default is 120")
     parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--step_ms", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)

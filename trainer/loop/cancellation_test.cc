@@ -146,6 +146,14 @@ TEST(CancellationTest, OldHandlersComeBack) {
   EXPECT_EQ(calls, 0);
   raise(SIGINT);
   EXPECT_EQ(calls, 1);
+  {
+    // It is in both lists.
+    const Cancellation cancellation({.save_signals = {SIGINT}});
+    raise(SIGINT);
+  }
+  EXPECT_EQ(calls, 1);
+  raise(SIGINT);
+  EXPECT_EQ(calls, 2);
   std::signal(SIGINT, SIG_DFL);
 }
 
