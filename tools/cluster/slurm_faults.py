@@ -9,6 +9,7 @@ requeue     scontrol requeue while the job trains
 node_down   a whole node dies (power cut); the node comes back, and Slurm requeues the job
 slurmd      only the daemon of a node dies, and its rank goes on; Slurm takes the node for dead
 time_limit  the job knows when it must end, saves before, and the script asks for the next part
+own_limit   Slurm's own limit, a minute, with --signal=USR1@40, for a job that needs more; not among the default ones
 
 Two nodes, one rank on each. Every job must end with the state of the same ranks as threads of one process, never
 interrupted. Exit code 1 if one does not.
@@ -28,14 +29,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hosts  # noqa: E402
 import slurm  # noqa: E402
 
-# sbatch runs this again after a requeue: srun ends with 3 if the run has saved and wants to go on.
+# sbatch runs this again after a requeue: srun ends with 3 if the run has saved and wants to go on, and with 138 if SIGUSR1
+# came before the program had a handler.
 SCRIPT = """#!/bin/bash
 export OMP_NUM_THREADS=1
 {before}
 srun {command}
 code=$?
 echo "script: srun ended with $code"
-[ $code != 3 ] || scontrol requeue $SLURM_JOB_ID
+[ $code != 3 -a $code != 138 ] || scontrol requeue $SLURM_JOB_ID
 exit $code
 """
 
@@ -66,9 +68,10 @@ class Faults:
             raise SystemExit(f"the program does not run: {done.stdout}{done.stderr}")
         print(f"one process: {self.duration:.1f} s, state_crc32c {self.expected}", flush=True)
 
-    def submit(self, name: str, before: str = "", *options: str) -> tuple[int, pathlib.Path]:
+    def submit(self, name: str, before: str = "", arguments: tuple[str, ...] = (),
+               options: tuple[str, ...] = ()) -> tuple[int, pathlib.Path]:
         output = self.work / f"{name}.out"
-        command = " ".join([*self.train, f"--run_dir={self.work}/{name}"])
+        command = " ".join([*self.train, f"--run_dir={self.work}/{name}", *arguments])
         job = self.slurm.submit(SCRIPT.format(command=command, before=before), "-N2", "--ntasks-per-node=1", "--requeue",
                                 f"--output={output}", "--open-mode=append", *options)
         return job, output
@@ -129,6 +132,15 @@ class Faults:
         self.wait_until_noticed(job)
         self.slurm.start_node(victim)
         return self.finish(job, output, restarts=None)
+
+    def run_own_limit(self, name: str) -> str | None:
+        # Slurm may send the signal up to a minute early.
+        job, output = self.submit(name, arguments=(f"--step_ms={75000 // self.options.updates}",),
+                                  options=("--time=1", "--signal=USR1@40"))
+        wrong = self.finish(job, output, restarts=None)
+        if wrong is None and "script: srun ended with 3\n" not in output.read_text():
+            wrong = f"the job was not cut short\n{output.read_text()}"
+        return wrong
 
     def wait_until_noticed(self, job: int) -> None:
         end = time.monotonic() + 120
