@@ -200,16 +200,19 @@ class Faults:
     def elastic(self, trial: int) -> str | None:
         self.options.train = [f"--batch={BATCH}", f"--sample_log={self.samples(str(trial))}"]
         job = Job(self.cluster, self.work / f"trial{trial}", self.options, f"3:{len(self.cluster)}")
-        quarter = self.options.updates // 4
-        job.wait_for(f"saved {quarter}\n", node=0)
+        # In the first third and in the second.
+        third = self.options.updates // 3
+        leaves = self.random.randint(2, third)
+        comes_back = leaves + self.random.randint(2, third)
+        job.wait_for(f"saved {leaves}\n", node=0)
         victim = self.random.randrange(1, len(self.cluster))
         self.cluster[victim].kill()
         job.launchers[victim].wait()
         job.wait_for("start 2: ranks 0 to 0 of 3,", node=0)
-        job.wait_for(f"saved {2 * quarter}\n", node=0)
+        job.wait_for(f"saved {comes_back}\n", node=0)
         self.cluster[victim].boot()
         job.start(victim)
-        job.wait_for(f"saved {2 * quarter + 2}\n", node=0)
+        job.wait_for(f"saved {comes_back + 2}\n", node=0)
         job.kill(0, job.processes(0, "train_loop")[0])
         job.wait_for("start 3: ranks 0 to 0 of 4,", node=0)
         wrong = job.end()
