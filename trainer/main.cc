@@ -6,11 +6,13 @@
 
 #include "trainer/cancelled_exit_code.h"
 #include "trainer/error_message.h"
+#include "trainer/loop/cancellation.h"
 
 namespace trainyard {
 
 int Main(const std::function<int()>& program) {
   try {
+    RememberSignals(CancellationFromEnvironment());
     return program();
   } catch (const std::exception& e) {
     std::fflush(stdout);

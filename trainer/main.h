@@ -1,5 +1,7 @@
 // Main is the last frame of a program: it runs the function and turns whatever
-// it throws into one line on standard error and an exit code.
+// it throws into one line on standard error and an exit code. SIGUSR1 and
+// SIGUSR2, which schedulers send before the time is over, do not end it while
+// it starts and ends: see RememberSignals.
 //
 //   int main(int argc, char** argv) {
 //     return Main([&] {

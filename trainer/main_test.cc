@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace trainyard {
@@ -36,6 +38,18 @@ TEST(MainTest, AnythingElseIsAnErrorToo) {
   CaptureStderr();
   EXPECT_EQ(Main([]() -> int { throw 7; }), 1);
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("not an exception"));
+}
+
+TEST(MainTest, SignalsOfSchedulersDoNotEndAProgramThatStartsOrEnds) {
+  const auto program = [] {
+    const int code = Main([] {
+      raise(SIGUSR1);
+      return 7;
+    });
+    raise(SIGUSR2);
+    std::_Exit(code);
+  };
+  EXPECT_EXIT(program(), ::testing::ExitedWithCode(7), "");
 }
 
 TEST(MainTest, ReturnsTheProgramsCode) {

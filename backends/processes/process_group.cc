@@ -169,6 +169,7 @@ std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
 }
 
 void ProcessGroup::Abandon(const std::string& reason) {
+  record_->WriteFailure("ended: " + reason);
   roll_call_->Abandon(reason);
 }
 

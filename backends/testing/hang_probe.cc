@@ -2,6 +2,7 @@
 // come to the next AllReduce, by HOW:
 //
 //   freeze    rank 1 is stopped (SIGSTOP)
+//   leave     rank 1 ends, and says why
 //   busy      rank 1 never comes back from code of its own
 //   skip      rank 1 leaves the AllReduce out and makes the next call
 //   gradient  rank 1 leaves it out and exchanges a gradient
@@ -47,6 +48,10 @@ void Run(const std::string& how, std::chrono::milliseconds timeout) {
   if (rendezvous.rank == 1) {
     if (how == "freeze") raise(SIGSTOP);
     if (how == "busy") Stay("busy");
+    if (how == "leave") {
+      collectives->Abandon("the disk is full");
+      _exit(9);
+    }
     if (how == "gradient") {
       group.Guard("the exchange of gradients",
                   [&] { group.training()->allreduce(tensors)->wait(); });

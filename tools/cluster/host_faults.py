@@ -22,6 +22,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,6 +97,9 @@ class Job:
                 raise AssertionError(f"no {pattern!r} in\n{self.text()}")
             time.sleep(0.05)
 
+    def is_over(self) -> bool:
+        return crc_of(self.output(0).read_text()) is not None
+
     def end(self, limit: float = 240) -> str | None:
         """What is wrong with the end, or None."""
         until = time.monotonic() + limit
@@ -108,6 +112,10 @@ class Job:
                 return f"hangs\n{self.text()}"
         codes = [launcher.returncode for launcher in self.launchers.values()]
         return None if not any(codes) else f"exit codes {codes}\n{self.text()}"
+
+
+class TooLate(Exception):
+    """The run was over before the fault: nothing was tried. A launcher that is started again then waits for the others."""
 
 
 class Faults:
@@ -152,22 +160,33 @@ class Faults:
         job = self.disturbed(trial)
         node = self.random.randrange(len(self.cluster))
         what = self.random.choice(["rank", "launcher", "inner launcher", "host"])
-        self.counts[what] += 1
         if what == "host":
             self.cluster[node].kill()
             job.launchers[node].wait()
+            over = job.is_over()
             self.cluster[node].boot()
-            job.start(node)
         else:
             launchers = job.processes(node, "launch_only")
             # The oldest is the process that was started; the youngest has the ranks.
             victims = {"rank": job.processes(node, "train_loop")[:1], "launcher": launchers[:1],
                        "inner launcher": launchers[-1:]}[what]
-            job.kill(node, victims[0])
+            for victim in victims:
+                job.kill(node, victim)
             if what != "rank":
                 job.launchers[node].wait()
-                job.start(node)
+            over = job.is_over()
+        if over:
+            self.stop(job)
+            raise TooLate
+        self.counts[what] += 1
+        if what != "rank":
+            job.start(node)
         return self.same_end(job)
+
+    def stop(self, job: Job) -> None:
+        for node, launcher in job.launchers.items():
+            self.cluster[node].run(["pkill", "-KILL", "launch_only"])
+            launcher.wait()
 
     def cut(self, trial: int) -> str | None:
         job = self.disturbed(trial)
@@ -181,16 +200,19 @@ class Faults:
     def elastic(self, trial: int) -> str | None:
         self.options.train = [f"--batch={BATCH}", f"--sample_log={self.samples(str(trial))}"]
         job = Job(self.cluster, self.work / f"trial{trial}", self.options, f"3:{len(self.cluster)}")
-        quarter = self.options.updates // 4
-        job.wait_for(f"saved {quarter}\n", node=0)
+        # In the first third and in the second.
+        third = self.options.updates // 3
+        leaves = self.random.randint(2, third)
+        comes_back = leaves + self.random.randint(2, third)
+        job.wait_for(f"saved {leaves}\n", node=0)
         victim = self.random.randrange(1, len(self.cluster))
         self.cluster[victim].kill()
         job.launchers[victim].wait()
         job.wait_for("start 2: ranks 0 to 0 of 3,", node=0)
-        job.wait_for(f"saved {2 * quarter}\n", node=0)
+        job.wait_for(f"saved {comes_back}\n", node=0)
         self.cluster[victim].boot()
         job.start(victim)
-        job.wait_for(f"saved {2 * quarter + 2}\n", node=0)
+        job.wait_for(f"saved {comes_back + 2}\n", node=0)
         job.kill(0, job.processes(0, "train_loop")[0])
         job.wait_for("start 3: ranks 0 to 0 of 4,", node=0)
         wrong = job.end()
@@ -250,7 +272,7 @@ def main() -> int:
     parser.add_argument("train_loop", type=os.path.abspath)
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--updates", type=int, default=3 * UPDATES_PER_EPOCH)
-    parser.add_argument("--step_ms", type=int, default=50)
+    parser.add_argument("--step_ms", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     hosts.enter(__file__)
@@ -258,9 +280,16 @@ def main() -> int:
     good = 0
     with tempfile.TemporaryDirectory(prefix="trainyard-hosts-") as work:
         faults = Faults(options, work)
+        late = 0
         for trial in range(options.trials):
             try:
-                wrong = getattr(faults, options.fault)(trial)
+                while True:
+                    try:
+                        wrong = getattr(faults, options.fault)(trial)
+                        break
+                    except TooLate:
+                        late += 1
+                        shutil.rmtree(faults.work / f"trial{trial}")
             except AssertionError as error:
                 wrong = str(error)
             good += wrong is None
@@ -274,7 +303,7 @@ def main() -> int:
     what = {"kill": f"kills ({dict(faults.counts)}) ended bitwise equal", "cut": "cuts ended bitwise equal",
             "elastic": f"runs with 4, 3 and 4 hosts saw the same samples (each once in {faults.counts['epochs']} epochs) and ended "
                        "bitwise equal to planned ones"}[options.fault]
-    print(f"{good} of {options.trials} {what}", flush=True)
+    print(f"{good} of {options.trials} {what}" + (f"; {late} more came too late" if late else ""), flush=True)
     return 0 if good == options.trials else 1
 
 

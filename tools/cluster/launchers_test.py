@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Real launchers on hosts that are namespaces: what each process finds, and a training over hosts.
 
-    launchers_test.py WHERE TRAIN_LOOP LAUNCH PACKAGES
+    launchers_test.py WHERE TRAIN_LOOP LAUNCH HANG PACKAGES
 
 Slurm's srun in several forms, our launcher under srun, sbatch, mpirun of Open MPI and mpiexec of MPICH. Each
 process prints its place (tools/launch:where). Then a network is trained data-parallel over two hosts by each of
-them, also by train.sbatch, and must end with the state of the same ranks as threads of one process.
+them, also by train.sbatch, and must end with the state of the same ranks as threads of one process. A rank that is
+frozen is found in the records of the run's folder.
 """
 
 import os
@@ -21,7 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hosts  # noqa: E402
 import slurm  # noqa: E402
 
-WHERE, TRAIN_LOOP, LAUNCH, PACKAGES = (os.path.abspath(path) for path in sys.argv[1:5])
+WHERE, TRAIN_LOOP, LAUNCH, HANG, PACKAGES = (os.path.abspath(path) for path in sys.argv[1:6])
 READY_SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.sbatch")
 MPI_PROGRAMS = ("mpirun.openmpi", "mpiexec.mpich")
 TRAIN = [TRAIN_LOOP, "--dropout=0", "--updates=10"]
@@ -121,15 +122,38 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(places(run(*srun, "--nproc=2", "--", WHERE)),
                          ["0/4 0/2 10.77.0.1 eth0", "1/4 1/2 10.77.0.1 eth0", "2/4 0/2 10.77.0.1 eth0", "3/4 1/2 10.77.0.1 eth0"])
 
-    def test_launchers_under_srun_restart(self):
-        output = pathlib.Path(cluster.work.name) / "restart.out"
+    def started(self, name: str, *command: str) -> tuple[subprocess.Popen, pathlib.Path]:
+        """A step that has trained three updates, and its output."""
+        output = pathlib.Path(cluster.work.name) / f"{name}.out"
         with output.open("w") as file:
-            step = subprocess.Popen(["srun", "-N2", "--ntasks-per-node=1", LAUNCH, "--nnodes=auto", "--max_restarts=2",
-                                     "--backoff=0.1", "--", *cluster.train(), "--step_ms=100"],
+            step = subprocess.Popen(["srun", "-N2", "--ntasks-per-node=1", *command, "--step_ms=100"],
                                     stdout=file, stderr=subprocess.STDOUT, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        while "saved 3" not in output.read_text():
+        self.wait_for("saved 3", step, output)
+        return step, output
+
+    def wait_for(self, text: str, step: subprocess.Popen, output: pathlib.Path) -> None:
+        while text not in output.read_text():
             self.assertIsNone(step.poll(), output.read_text())
             time.sleep(0.05)
+
+    def test_frozen_rank_is_in_the_records(self):
+        train = [*cluster.train(), "--timeout=8"]
+        step, output = self.started("frozen", *train)
+        cluster.hosts[1].run(["pkill", "-STOP", "-x", "train_loop"], check=True)
+        self.wait_for("failed on rank 0 of 2: rank 1 does not answer", step, output)
+        cluster.hosts[1].run(["pkill", "-KILL", "-x", "train_loop"], check=True)
+        self.assertNotEqual(step.wait(TIMEOUT), 0)
+        folder = next(word for word in train if word.startswith("--run_dir=")).partition("=")[2]
+        report = subprocess.run([HANG, f"{folder}/records"], capture_output=True, text=True)
+        self.assertEqual(report.returncode, 0, report.stderr + output.read_text())
+        self.assertRegex(report.stdout, r"(?m)^rank 0 waits in call \d+, .* at \S+\.cc:\d+, since \d+\.\d s$")
+        self.assertIn("\nrank 1 left no record: killed, frozen, or never there; the last call that all ranks made is call",
+                      report.stdout)
+        self.assertIn("\n=> rank 0 waits for rank 1\n", report.stdout)
+
+    def test_launchers_under_srun_restart(self):
+        step, output = self.started("restart", LAUNCH, "--nnodes=auto", "--max_restarts=2", "--backoff=0.1", "--",
+                                    *cluster.train())
         cluster.hosts[1].run(["pkill", "-KILL", "-x", "train_loop"], check=True)
         self.assertEqual(step.wait(TIMEOUT), 0, output.read_text())
         self.assertIn("start 2: ranks 0 to 0 of 2,", output.read_text())

@@ -16,7 +16,7 @@ SlurmctldHost=head({head})
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=cred_expire=5
+AuthInfo=cred_expire={cred_expire}
 CredType=cred/munge
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -44,7 +44,8 @@ PartitionName=yard Nodes=n[1-{count}] Default=YES MaxTime=INFINITE State=UP
 
 class Slurm:
 
-    def __init__(self, cluster: hosts.Hosts, cpus: int = 4):
+    def __init__(self, cluster: hosts.Hosts, cpus: int = 4, cred_expire: int = 5):
+        """cred_expire: for so many seconds, 120 by Slurm's own default, a job that was requeued is not started again."""
         self.cluster = cluster
         for folder in ("/run/slurm/state", "/run/munge", "/etc/munge", "/etc/slurm", "/run/munge-state"):
             pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ class Slurm:
                       "--pid-file=/run/munge-state/pid", "--log-file=/run/munge-state/log",
                       "--seed-file=/run/munge-state/seed")
         pathlib.Path("/etc/slurm/slurm.conf").write_text(
-            _CONFIGURATION.format(head=hosts.HEAD, count=len(cluster), cpus=cpus))
+            _CONFIGURATION.format(head=hosts.HEAD, count=len(cluster), cpus=cpus, cred_expire=cred_expire))
         pathlib.Path("/etc/slurm/cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
         self._command("slurmctld")
         for host in cluster:

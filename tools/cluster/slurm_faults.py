@@ -7,7 +7,9 @@ train       a job that nothing disturbs
 signal      SIGUSR1 to all tasks (as --signal=USR1@60 does); the script submits the job again
 requeue     scontrol requeue while the job trains
 node_down   a whole node dies (power cut); the node comes back, and Slurm requeues the job
+slurmd      only the daemon of a node dies, and its rank goes on; Slurm takes the node for dead
 time_limit  the job knows when it must end, saves before, and the script asks for the next part
+own_limit   Slurm's own limit, a minute, with --signal=USR1@40, for a job that needs more; not among the default ones
 
 Two nodes, one rank on each. Every job must end with the state of the same ranks as threads of one process, never
 interrupted. Exit code 1 if one does not.
@@ -27,14 +29,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import hosts  # noqa: E402
 import slurm  # noqa: E402
 
-# sbatch runs this again after a requeue: srun ends with 3 if the run has saved and wants to go on.
+# sbatch runs this again after a requeue: srun ends with 3 if the run has saved and wants to go on, and with 138 if SIGUSR1
+# came before the program had a handler.
 SCRIPT = """#!/bin/bash
 export OMP_NUM_THREADS=1
 {before}
 srun {command}
 code=$?
 echo "script: srun ended with $code"
-[ $code != 3 ] || scontrol requeue $SLURM_JOB_ID
+[ $code != 3 -a $code != 138 ] || scontrol requeue $SLURM_JOB_ID
 exit $code
 """
 
@@ -51,7 +54,9 @@ class Faults:
         self.work = pathlib.Path(work)
         self.random = random.Random(options.seed)
         self.cluster = hosts.Hosts(2)
-        self.slurm = slurm.Slurm(self.cluster)
+        self.slurm = slurm.Slurm(self.cluster, cred_expire=options.cred_expire)
+        # A time limit makes about four parts of a run, on a busy machine more.
+        self.limit = 240 + 8 * options.cred_expire
         self.train = [options.train_loop, "--dropout=0", f"--updates={options.updates}", "--timeout=60",
                       f"--step_ms={options.step_ms}"]
         begin = time.monotonic()
@@ -63,9 +68,10 @@ class Faults:
             raise SystemExit(f"the program does not run: {done.stdout}{done.stderr}")
         print(f"one process: {self.duration:.1f} s, state_crc32c {self.expected}", flush=True)
 
-    def submit(self, name: str, before: str = "", *options: str) -> tuple[int, pathlib.Path]:
+    def submit(self, name: str, before: str = "", arguments: tuple[str, ...] = (),
+               options: tuple[str, ...] = ()) -> tuple[int, pathlib.Path]:
         output = self.work / f"{name}.out"
-        command = " ".join([*self.train, f"--run_dir={self.work}/{name}"])
+        command = " ".join([*self.train, f"--run_dir={self.work}/{name}", *arguments])
         job = self.slurm.submit(SCRIPT.format(command=command, before=before), "-N2", "--ntasks-per-node=1", "--requeue",
                                 f"--output={output}", "--open-mode=append", *options)
         return job, output
@@ -79,7 +85,8 @@ class Faults:
 
     def finish(self, job: int, output: pathlib.Path, restarts: int | None) -> str | None:
         """What is wrong with the end of the job, or None."""
-        state = self.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED"), limit=240)
+        state = self.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED"),
+                                          limit=self.limit)
         text = output.read_text()
         if state["JobState"] != "COMPLETED" or crc_of(text) != self.expected:
             return f"{state['JobState']} {state['ExitCode']}\n{text}"
@@ -111,21 +118,48 @@ class Faults:
         victim = self.random.choice(self.cluster.hosts)
         victim.kill()
         # It is repaired once Slurm has noticed.
-        end = time.monotonic() + 120
-        while self.slurm.job(job)["JobState"] == "RUNNING" and int(self.slurm.job(job)["Restarts"]) == 0:
-            if time.monotonic() > end:
-                return "Slurm does not notice that the node is down"
-            time.sleep(0.2)
+        self.wait_until_noticed(job)
         victim.boot()
         self.slurm.start_node(victim)
         return self.finish(job, output, restarts=None)
 
-    def run_time_limit(self, name: str) -> str | None:
-        # Each part may train a third of the whole.
-        seconds = max(4, int(self.duration / 3) + 3)
-        job, output = self.submit(name, f"export TRAINYARD_JOB_END_TIME=$(($(date +%s) + {seconds}))\n"
-                                        "export TRAINYARD_JOB_END_MARGIN=2")
+    def run_slurmd(self, name: str) -> str | None:
+        job, output = self.submit(name)
+        self.wait_for_update(output, self.some_update())
+        victim = self.random.choice(self.cluster.hosts)
+        # Not the processes of the job, which have other names.
+        victim.run(["pkill", "-KILL", "-x", "slurmd"], check=True)
+        self.wait_until_noticed(job)
+        self.slurm.start_node(victim)
         return self.finish(job, output, restarts=None)
+
+    def run_own_limit(self, name: str) -> str | None:
+        # Slurm may send the signal up to a minute early.
+        job, output = self.submit(name, arguments=(f"--step_ms={75000 // self.options.updates}",),
+                                  options=("--time=1", "--signal=USR1@40"))
+        wrong = self.finish(job, output, restarts=None)
+        if wrong is None and "script: srun ended with 3\n" not in output.read_text():
+            wrong = f"the job was not cut short\n{output.read_text()}"
+        return wrong
+
+    def wait_until_noticed(self, job: int) -> None:
+        end = time.monotonic() + 120
+        while (state := self.slurm.job(job))["JobState"] == "RUNNING" and int(state["Restarts"]) == 0:
+            if time.monotonic() > end:
+                raise AssertionError("Slurm does not notice that the node is down")
+            time.sleep(0.2)
+
+    def run_time_limit(self, name: str) -> str | None:
+        # The first part has two thirds of the time that all took in one process. Each further one has more: on a busy
+        # machine a short one would end before its first update, and the job never.
+        seconds = max(2, int(self.duration * 2 / 3))
+        job, output = self.submit(
+            name, f"export TRAINYARD_JOB_END_TIME=$(($(date +%s) + {seconds} * (1 + ${{SLURM_RESTART_COUNT:-0}})))\n"
+            "export TRAINYARD_JOB_END_MARGIN=2")
+        wrong = self.finish(job, output, restarts=None)
+        if wrong is None and "script: srun ended with 3\n" not in output.read_text():
+            wrong = f"the job was not cut short\n{output.read_text()}"
+        return wrong
 
 
 def main() -> int:
@@ -134,7 +168,8 @@ def main() -> int:
     parser.add_argument("train_loop", type=os.path.abspath)
     parser.add_argument("packages", type=os.path.abspath)
     parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--faults", default="train,signal,requeue,node_down,time_limit")
+    parser.add_argument("--faults", default="train,signal,requeue,node_down,slurmd,time_limit")
+    parser.add_argument("--cred_expire", type=int, default=5, help="of Slurm, whose own default is 120")
     parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--step_ms", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ctime>
 #include <map>
 #include <set>
 #include <string>
@@ -28,15 +27,6 @@ const char* Verb(const Ranks& ranks, const char* one, const char* several) {
 std::string Describe(const RecordedCall& call) {
   return absl::StrCat("call ", call.number, ", ", call.what,
                       call.of.empty() ? "" : " of ", call.of, " at ", call.at);
-}
-
-std::string Utc(double seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts = {};
-  gmtime_r(&time, &parts);
-  char text[64];
-  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return text;
 }
 
 // A call that no rank ends before all have made it.
@@ -246,7 +236,13 @@ void PrintHang(const std::vector<RankCalls>& records, std::ostream& out) {
   }
   out << "run " << first.run << ", attempt " << first.attempt << ", "
       << first.world_size << " ranks; records of " << NameOf(recorded)
-      << ", the last of " << Utc(last) << "\n";
+      << ", the last of " << UtcTime(last) << "\n";
+  // Later failures of the others say that it does not answer.
+  for (const RankCalls& record : records) {
+    if (record.why.starts_with("ended: ")) {
+      out << "rank " << record.rank << " " << record.why << "\n";
+    }
+  }
   for (const std::string& name : threads) {
     const ThreadReport report(records, name);
     if (name != "main" && !report.AnyWaits()) continue;

@@ -57,6 +57,12 @@ class HangTest(unittest.TestCase):
         self.assertRegex(report, rf"(?m)^rank 1 is between calls: call {number - 1}, Barrier at .* ended \d+\.\d s ago$")
         self.assertIn("\n=> ranks 0, 2 wait for rank 1\n", report)
 
+    def test_rank_that_ends(self):
+        report = self.report("leave")
+        self.assertIn("\nrank 1 ended: the disk is full\n", report)
+        self.assertRegex(report, rf"(?m)^ranks 0, 2 wait in call \d+, {REDUCE}, since")
+        self.assertIn("\n=> ranks 0, 2 wait for rank 1\n", report)
+
     def test_rank_that_leaves_a_call_out(self):
         report = self.report("skip")
         self.assertRegex(report, r"(?m)^the calls of the ranks differ from call (\d+) on:\n"

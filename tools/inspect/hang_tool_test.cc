@@ -128,6 +128,14 @@ TEST(HangReportTest, FindsWhereTheCallsBeginToDiffer) {
               HasSubstr("=> all ranks are in the same call"));
 }
 
+TEST(HangReportTest, TellsWhyARankEnded) {
+  RankCalls ended = Record(1, {Ended(1, "Any")});
+  ended.why = "ended: the disk is full";
+  EXPECT_THAT(Report({Record(0, {Ended(1, "Any"), Open(2, "Barrier")}), ended}),
+              AllOf(HasSubstr("\nrank 1 ended: the disk is full\n"),
+                    HasSubstr("\n=> rank 0 waits for ranks 1, 2\n")));
+}
+
 TEST(HangReportTest, OtherThreadsAreShownIfTheyWait) {
   RankCalls first = Record(0, {Ended(1, "Any")});
   first.threads["other thread 0"] = {Ended(1, "Any")};
@@ -213,7 +221,9 @@ TEST_F(HangToolTest, RefusesRecordsOfSeveralRuns) {
   Write(1, 0, "n1:2");
   EXPECT_EQ(Hang({folder_}).code, 1);
   EXPECT_THAT(Hang({folder_}).err,
-              AllOf(HasSubstr("of several runs"), HasSubstr("--run=n1:1"),
+              AllOf(HasSubstr("of several runs"),
+                    HasSubstr("--run=n1:1 (attempt 0, until 1970-01-01 "
+                              "00:00:50 UTC)"),
                     HasSubstr("--run=n1:2")));
   EXPECT_EQ(Hang({folder_, "--run=n1:2"}).code, 0);
   Write(1, 0, "n1:2", "-copy");

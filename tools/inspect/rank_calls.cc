@@ -1,6 +1,7 @@
 #include "tools/inspect/rank_calls.h"
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -110,18 +111,25 @@ using Start = std::tuple<int64_t, std::string>;  // attempt, run
 
 Start StartOf(const RankCalls& record) { return {record.attempt, record.run}; }
 
-std::string NameOf(const Start& start) {
-  return "--run=" + std::get<1>(start) + " (attempt " +
-         std::to_string(std::get<0>(start)) + ")";
+// By start, when the last record was written.
+using Starts = std::map<Start, double>;
+
+std::string Describe(const Starts& starts) {
+  std::string text;
+  for (const auto& [start, written] : starts) {
+    text += "\n  --run=" + std::get<1>(start) + " (attempt " +
+            std::to_string(std::get<0>(start)) + ", until " + UtcTime(written) +
+            ")";
+  }
+  return text;
 }
 
-Start Choose(const std::set<Start>& starts, const std::string& run) {
+Start Choose(const Starts& starts, const std::string& run) {
   std::set<Start> fitting;
-  for (const Start& start : starts) {
+  for (const auto& [start, written] : starts) {
     if (run.empty() || std::get<1>(start) == run) fitting.insert(start);
   }
-  std::string all;
-  for (const Start& start : starts) all += "\n  " + NameOf(start);
+  const std::string all = Describe(starts);
   if (fitting.empty()) {
     throw std::runtime_error("there is no record of the run " + run +
                              "; there are records of" + all);
@@ -139,6 +147,15 @@ Start Choose(const std::set<Start>& starts, const std::string& run) {
 }
 
 }  // namespace
+
+std::string UtcTime(double seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts = {};
+  gmtime_r(&time, &parts);
+  char text[64];
+  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text;
+}
 
 std::vector<RankCalls> ReadRecords(const std::vector<std::string>& folders) {
   std::vector<RankCalls> records;
@@ -164,8 +181,11 @@ std::vector<RankCalls> ReadRecords(const std::vector<std::string>& folders) {
 
 std::vector<RankCalls> ChooseStart(const std::vector<RankCalls>& records,
                                    const std::string& run) {
-  std::set<Start> starts;
-  for (const RankCalls& record : records) starts.insert(StartOf(record));
+  Starts starts;
+  for (const RankCalls& record : records) {
+    double& last = starts[StartOf(record)];
+    last = std::max(last, record.written);
+  }
   const Start chosen = Choose(starts, run);
   std::map<int64_t, RankCalls> by_rank;
   for (const RankCalls& record : records) {

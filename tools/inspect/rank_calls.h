@@ -47,6 +47,9 @@ struct RankCalls {
   std::map<std::string, std::vector<RecordedCall>> threads;
 };
 
+// "2026-01-31 12:00:00 UTC" of seconds since 1970.
+std::string UtcTime(double seconds);
+
 // Reads the records in these folders. Throws std::runtime_error with the folder
 // or the file if there is no such folder, none has a record, or one cannot be
 // read.

@@ -126,14 +126,31 @@ CancellationOptions CancellationFromEnvironment(
   return options;
 }
 
+void RememberSignals(const CancellationOptions& options) {
+  const auto remember = [](const std::vector<int>& signals, auto handler) {
+    for (const int signal : signals) {
+      struct sigaction action = {};
+      if (signal == SIGINT || signal == SIGTERM ||
+          sigaction(signal, nullptr, &action) != 0 ||
+          action.sa_handler != SIG_DFL) {
+        continue;
+      }
+      action.sa_handler = handler;
+      action.sa_flags = SA_RESTART;
+      sigaction(signal, &action, nullptr);
+    }
+  };
+  // A signal in both lists only saves.
+  remember(options.save_signals, RememberToSave);
+  remember(options.signals, Remember);
+}
+
 Cancellation::Cancellation(const CancellationOptions& options)
     : active_(false), job_end_(options.job_end) {
   CheckSignals("signals", options.signals);
   CheckSignals("save_signals", options.save_signals);
   active_ = !watched.exchange(true);
   if (!active_) return;
-  signal_that_came = 0;
-  save_asked = 0;
   if (job_end_) {
     const duration<double> left = *job_end_ - system_clock::now();
     deadline_ =
@@ -162,6 +179,8 @@ Cancellation::~Cancellation() {
   for (auto it = old_.rbegin(); it != old_.rend(); ++it) {
     sigaction(it->first, &it->second, nullptr);
   }
+  signal_that_came = 0;
+  save_asked = 0;
   watched = false;
 }
 

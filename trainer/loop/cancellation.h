@@ -53,6 +53,13 @@ CancellationOptions CancellationFromEnvironment(
     CancellationOptions options,
     const std::function<std::optional<std::string>(const char*)>& environment);
 
+// For the rest of the process, the signals of these options no longer end it by
+// themselves: one that comes before a Cancellation is requested of that one,
+// one that comes after the last changes nothing. SIGINT and SIGTERM still end a
+// program that has not started its loop, and signals that have a handler keep
+// it. For main functions.
+void RememberSignals(const CancellationOptions& options);
+
 class Cancellation {
  public:
   // Throws std::invalid_argument with the signal for one that no program can

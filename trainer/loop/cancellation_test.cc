@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -146,7 +147,45 @@ TEST(CancellationTest, OldHandlersComeBack) {
   EXPECT_EQ(calls, 0);
   raise(SIGINT);
   EXPECT_EQ(calls, 1);
+  {
+    // It is in both lists.
+    const Cancellation cancellation({.save_signals = {SIGINT}});
+    raise(SIGINT);
+  }
+  EXPECT_EQ(calls, 1);
+  raise(SIGINT);
+  EXPECT_EQ(calls, 2);
   std::signal(SIGINT, SIG_DFL);
+}
+
+TEST(CancellationTest, SignalBeforeItIsRememberedAndOneAfterItEndsNothing) {
+  const auto program = [] {
+    RememberSignals({.save_signals = {SIGUSR2}});
+    raise(SIGUSR1);
+    raise(SIGUSR2);
+    bool right = true;
+    {
+      const Cancellation cancellation({.save_signals = {SIGUSR2}});
+      right =
+          cancellation.reason() == "SIGUSR1" && cancellation.save_requested();
+    }
+    // The next one does not know of it.
+    right = right && !Cancellation().requested();
+    raise(SIGUSR1);
+    raise(SIGUSR2);
+    std::_Exit(right ? 0 : 1);
+  };
+  EXPECT_EXIT(program(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(CancellationTest, InterruptStillEndsAProgramThatHasNoLoopYet) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto program = [signal] {
+      RememberSignals({});
+      raise(signal);
+    };
+    EXPECT_EXIT(program(), ::testing::KilledBySignal(signal), "");
+  }
 }
 
 TEST(CancellationTest, ASecondOneIsInactive) {
