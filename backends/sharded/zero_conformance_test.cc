@@ -9,15 +9,16 @@
 #include "backends/single_process.h"
 #include "backends/testing/backend_conformance.h"
 #include "backends/testing/rank_group.h"
+#include "tools/launch/testing/test_rank.h"
 
 namespace trainyard {
 namespace {
 
 BackendCase Zero(int stage) {
   return {"zero" + std::to_string(stage), [stage] {
-            return MakeZeroBackend(RankGroup(),
-                                   MakeSingleProcessBackend(at::kCPU),
-                                   {.stage = stage});
+            return MakeZeroBackend(
+                RankGroup(), MakeSingleProcessBackend(at::Device(TestDevice())),
+                {.stage = stage});
           }};
 }
 
