@@ -1,7 +1,11 @@
 #include "backends/amp.h"
 
+#include <ATen/ops/empty.h>
+#include <c10/core/Event.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <map>
 #include <string>
 #include <utility>
 
@@ -18,6 +22,33 @@ bool CpuHasBf16() {
   return true;  // not known
 #endif
 }
+
+// A flag of the device that the host reads later.
+class LateFlag {
+ public:
+  // Starts to copy it. Read must have been called in between.
+  void Start(const at::Tensor& flag) {
+    if (!host_.defined()) {
+      host_ = at::empty(
+          {}, at::TensorOptions(flag.scalar_type()).pinned_memory(true));
+    }
+    host_.copy_(flag, /*non_blocking=*/true);
+    copied_.emplace(flag.device().type());
+    copied_->record(c10::impl::VirtualGuardImpl(flag.device().type())
+                        .getStream(flag.device()));
+  }
+  bool started() const { return copied_.has_value(); }
+  // Waits for the device if the copy has not ended.
+  bool Read() {
+    if (!copied_->query()) copied_->synchronize();
+    copied_.reset();
+    return *host_.const_data_ptr<float>() != 0;
+  }
+
+ private:
+  at::Tensor host_;
+  std::optional<c10::Event> copied_;
+};
 
 class Amp final : public BackendDecorator {
  public:
@@ -66,8 +97,32 @@ class Amp final : public BackendDecorator {
   }
 
   bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
-    if (scaler_ && !scaler_->AllFinite(optimizer)) return false;
-    return BackendDecorator::Update(optimizer, options);
+    if (!scaler_) return BackendDecorator::Update(optimizer, options);
+    if (!DecidesOnDevice(optimizer)) {
+      return scaler_->AllFinite(optimizer) &&
+             BackendDecorator::Update(optimizer, options);
+    }
+    // In a loop that does not ask.
+    if (outcome_is_open(optimizer)) ReadOutcome(optimizer);
+    UpdateOptions own = options;
+    own.skip = scaler_->FoundInf(optimizer);
+    BackendDecorator::Update(optimizer, own);
+    skipped_[&optimizer].Start(own.skip);
+    return true;
+  }
+
+  bool outcome_is_open(const Optimizer& optimizer) const override {
+    const auto found = skipped_.find(&optimizer);
+    return found != skipped_.end() && found->second.started();
+  }
+
+  bool ReadOutcome(Optimizer& optimizer) override {
+    TORCH_CHECK_VALUE(outcome_is_open(optimizer),
+                      "Amp: ReadOutcome: the outcome of the optimizer's last "
+                      "update is known; ask outcome_is_open first");
+    const bool skipped = skipped_.at(&optimizer).Read();
+    if (skipped) optimizer.TakeBackStep();
+    return !skipped;
   }
 
   void EndWindow() override {
@@ -90,14 +145,28 @@ class Amp final : public BackendDecorator {
   }
 
  private:
+  // Only this rank's slices of the gradients are here if they are sharded, and
+  // the ranks have agreed on the host.
+  bool DecidesOnDevice(const Optimizer& optimizer) const {
+    return !device().is_cpu() && !shards_gradients() &&
+           optimizer.skips_on_device();
+  }
+
   BackwardOptions Scaled(BackwardOptions options) const {
-    if (scaler_) options.share *= scaler_->scale();
+    if (!scaler_) return options;
+    if (device().is_cpu()) {
+      options.share *= scaler_->scale();
+    } else {
+      options.scale = scaler_->DeviceScale();
+    }
     return options;
   }
 
   const std::string name_;
   const c10::ScalarType dtype_;
   std::optional<GradScaler> scaler_;
+  // Whether the last update was skipped.
+  std::map<const Optimizer*, LateFlag> skipped_;
 };
 
 }  // namespace

@@ -7,7 +7,9 @@
 //                                 {.dtype = at::kBFloat16});
 //
 // There is one scale for all losses; only the optimizer whose gradients
-// overflow skips its step. Thread-compatible.
+// overflow skips its step. On an accelerator an optimizer that can
+// (Optimizer::skips_on_device) does so by a flag on the device: nobody waits,
+// and the host knows a window later (Backend::ReadOutcome). Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_AMP_H_
 #define TRAINYARD_BACKENDS_AMP_H_
 

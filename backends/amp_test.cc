@@ -11,14 +11,17 @@
 
 #include "backends/single_process.h"
 #include "backends/testing/backend_conformance.h"
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/optim/sgd.h"
 
 namespace trainyard {
 namespace {
 
+at::Device Device() { return at::Device(TestDevice()); }
+
 std::unique_ptr<Backend> MakeAmp(c10::ScalarType dtype) {
   return MakeAmpBackend(
-      MakeSingleProcessBackend(at::kCPU),
+      MakeSingleProcessBackend(Device()),
       {.dtype = dtype, .scaler = {.init_scale = 1024, .growth_interval = 2}});
 }
 
@@ -52,7 +55,12 @@ TEST(AmpTest, WarnsWhereBfloat16IsSlow) {
   MakeAmp(at::kBFloat16);
   EXPECT_EQ(
       warnings.texts.find("no instructions for bfloat16") != std::string::npos,
-      !__builtin_cpu_supports("avx512bf16"));
+      Device().is_cpu() && !__builtin_cpu_supports("avx512bf16"));
+}
+
+// Whether an update is decided on the device.
+bool IsLate(const Backend& backend) {
+  return !backend.device().is_cpu() && backend.SaveState().Has("scale");
 }
 
 class Rig {
@@ -69,10 +77,12 @@ class Rig {
     const bool updated = backend->Update(sgd, {.clip = clip});
     sgd.ZeroGrad();
     backend->EndWindow();
-    return updated;
+    // On an accelerator only the device knows so far.
+    EXPECT_EQ(backend->outcome_is_open(sgd), IsLate(*backend));
+    return IsLate(*backend) ? backend->ReadOutcome(sgd) : updated;
   }
 
-  at::Tensor w = at::ones({1}).requires_grad_();
+  at::Tensor w = at::ones({1}, Device()).requires_grad_();
   SGD sgd{{w}, {.lr = 1}};
   std::unique_ptr<Backend> backend;
   double seen = 0;
@@ -102,6 +112,26 @@ TEST(AmpTest, SkipsAStepWithInfAndLowersTheScale) {
   EXPECT_EQ(rig.w.item<float>(), -1);
 }
 
+// Nobody asks whether it was updated, as in a loop of the user's own.
+TEST(AmpTest, SkipsAStepThatNobodyAsksAbout) {
+  const auto backend = MakeAmp(at::kHalf);
+  at::Tensor w = at::ones({1}, Device()).requires_grad_();
+  // The first step of a momentum is the whole gradient.
+  SGD sgd{{w}, {.lr = 1, .momentum = 0.5, .dampening = 0.5}};
+  for (const double gradient : {kInf, 1.0, kInf, 2.0}) {
+    at::Tensor loss;
+    backend->Forward([&] { loss = w.mul(gradient).sum(); });
+    backend->Backward(loss, {});
+    backend->FinishGradients(sgd);
+    backend->Update(sgd, {});
+    sgd.ZeroGrad();
+    backend->EndWindow();
+  }
+  // 1 - 1 - (0.5 * 1 + 0.5 * 2)
+  EXPECT_EQ(w.item<float>(), -1.5);
+  EXPECT_EQ(Scale(*backend), 256);
+}
+
 TEST(AmpTest, ContinuesFromItsState) {
   Rig before(at::kHalf);
   before.Run(1);
@@ -120,10 +150,10 @@ TEST(AmpTest, BFloat16HasNoScale) {
 // A task that calls Backward itself does so inside Forward.
 TEST(AmpTest, BackwardInsideForwardIsNotCast) {
   const auto backend = MakeAmp(at::kBFloat16);
-  at::Tensor w = at::ones({1}).requires_grad_();
+  at::Tensor w = at::ones({1}, Device()).requires_grad_();
   at::ScalarType in_backward = at::kLong;
   w.register_hook([&](const at::Tensor&) {
-    const at::Tensor a = at::ones({2, 2});
+    const at::Tensor a = at::ones({2, 2}, Device());
     in_backward = at::matmul(a, a).scalar_type();
   });
   backend->Forward([&] { backend->Backward(w.sum(), {}); });

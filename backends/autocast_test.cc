@@ -7,8 +7,12 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include "tools/launch/testing/test_rank.h"
+
 namespace trainyard {
 namespace {
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 at::ScalarType ProductType(const at::Tensor& a) {
   return at::matmul(a, a).scalar_type();
@@ -29,9 +33,9 @@ TEST(AutocastTest, HeaderExample) {
 }
 
 TEST(AutocastTest, ComputesInHalfPrecisionWhereItIsSafe) {
-  const at::Tensor a = at::ones({2, 2});
+  const at::Tensor a = at::ones({2, 2}, Device());
   for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
-    const Autocast autocast(at::kCPU, dtype);
+    const Autocast autocast(Device().type(), dtype);
     EXPECT_EQ(ProductType(a), dtype);
     EXPECT_EQ(at::mse_loss(at::matmul(a, a), a).scalar_type(), at::kFloat);
   }
@@ -39,12 +43,12 @@ TEST(AutocastTest, ComputesInHalfPrecisionWhereItIsSafe) {
 }
 
 TEST(AutocastTest, InnerObjectWins) {
-  const at::Tensor a = at::ones({2, 2});
-  const Autocast outer(at::kCPU, at::kHalf);
+  const at::Tensor a = at::ones({2, 2}, Device());
+  const Autocast outer(Device().type(), at::kHalf);
   {
-    const Autocast off(at::kCPU, at::kHalf, /*enabled=*/false);
+    const Autocast off(Device().type(), at::kHalf, /*enabled=*/false);
     EXPECT_EQ(ProductType(a), at::kFloat);
-    const Autocast inner(at::kCPU, at::kBFloat16);
+    const Autocast inner(Device().type(), at::kBFloat16);
     EXPECT_EQ(ProductType(a), at::kBFloat16);
   }
   EXPECT_EQ(ProductType(a), at::kHalf);
@@ -52,10 +56,10 @@ TEST(AutocastTest, InnerObjectWins) {
 
 // Within a pass a weight is cast once; the next pass must see its update.
 TEST(AutocastTest, SeesWeightsThatChangedBetweenPasses) {
-  at::Tensor weight = at::ones({2, 2}).requires_grad_();
+  at::Tensor weight = at::ones({2, 2}, Device()).requires_grad_();
   const auto product = [&] {
-    const Autocast autocast(at::kCPU, at::kBFloat16);
-    return at::matmul(at::ones({2, 2}), weight).sum().item<float>();
+    const Autocast autocast(Device().type(), at::kBFloat16);
+    return at::matmul(at::ones({2, 2}, Device()), weight).sum().item<float>();
   };
   EXPECT_EQ(product(), 8);
   weight.detach().fill_(3);
@@ -63,7 +67,7 @@ TEST(AutocastTest, SeesWeightsThatChangedBetweenPasses) {
 }
 
 TEST(AutocastTest, RejectsFullPrecision) {
-  EXPECT_THROW(Autocast(at::kCPU, at::kFloat), c10::ValueError);
+  EXPECT_THROW(Autocast(Device().type(), at::kFloat), c10::ValueError);
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ struct BackwardOptions {
   // Read only with `sync`: the total weight of this rank's window.
   // FinishGradients returns the mean over all ranks.
   double weight = 1;
+  // A further factor of the loss, a scalar on the device. Undefined: none.
+  at::Tensor scale = {};
 };
 
 struct UpdateOptions {
@@ -54,6 +56,9 @@ struct UpdateOptions {
   double divisor = 1;
   // Applied to the divided gradients.
   Clip clip = {};
+  // The step is skipped if this is 1, a float scalar on the device. Undefined:
+  // it is not skipped. REQUIRES: the optimizer's skips_on_device().
+  at::Tensor skip = {};
 };
 
 class Backend : public Stateful {
@@ -133,8 +138,18 @@ class Backend : public Stateful {
 
   // Divides and clips the gradients, and steps the optimizer. Returns false if
   // the step was skipped because a gradient is not finite; only a backend that
-  // scales losses checks for it.
+  // scales losses checks for it. It may leave that to the device, and returns
+  // true: see outcome_is_open.
   virtual bool Update(Optimizer& optimizer, const UpdateOptions& options) = 0;
+
+  // Whether only the device knows so far if the last Update of the optimizer
+  // took place.
+  virtual bool outcome_is_open(const Optimizer& /*optimizer*/) const {
+    return false;
+  }
+  // Returns whether it took place. A window later the answer is there, and the
+  // host need not wait for the device. REQUIRES: outcome_is_open().
+  virtual bool ReadOutcome(Optimizer& /*optimizer*/) { return true; }
 
   // Ends a window, after all of its optimizers were updated. Collective.
   virtual void EndWindow() = 0;

@@ -72,6 +72,12 @@ class BackendDecorator : public Backend {
   bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
     return backend_->Update(optimizer, options);
   }
+  bool outcome_is_open(const Optimizer& optimizer) const override {
+    return backend_->outcome_is_open(optimizer);
+  }
+  bool ReadOutcome(Optimizer& optimizer) override {
+    return backend_->ReadOutcome(optimizer);
+  }
   void EndWindow() override { backend_->EndWindow(); }
 
   // A decorator with state of its own adds its values to the wrapped

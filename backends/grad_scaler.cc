@@ -17,7 +17,7 @@ GradScaler::GradScaler(at::Device device, const GradScalerOptions& options)
     : options_(options),
       scale_(at::full({}, options.init_scale, device)),
       growth_tracker_(at::zeros({}, at::device(device).dtype(at::kInt))),
-      host_scale_(scale_.item<float>()) {
+      host_scale_(static_cast<float>(options.init_scale)) {
   TORCH_CHECK_VALUE(options.init_scale > 0 && std::isfinite(options.init_scale),
                     "GradScaler: init_scale is ", options.init_scale);
   TORCH_CHECK_VALUE(
@@ -31,7 +31,12 @@ GradScaler::GradScaler(at::Device device, const GradScalerOptions& options)
       "GradScaler: growth_interval is ", options.growth_interval);
 }
 
-const at::Tensor* GradScaler::FoundInf(const Optimizer& optimizer) const {
+double GradScaler::scale() const {
+  if (!host_scale_) host_scale_ = scale_.item<float>();
+  return *host_scale_;
+}
+
+const at::Tensor* GradScaler::Find(const Optimizer& optimizer) const {
   for (const auto& [known, found] : found_inf_) {
     if (known == &optimizer) return &found;
   }
@@ -39,7 +44,7 @@ const at::Tensor* GradScaler::FoundInf(const Optimizer& optimizer) const {
 }
 
 void GradScaler::Unscale(Optimizer& optimizer) {
-  TORCH_CHECK_VALUE(FoundInf(optimizer) == nullptr,
+  TORCH_CHECK_VALUE(Find(optimizer) == nullptr,
                     "GradScaler: the optimizer's gradients are already "
                     "unscaled; call Update between two windows");
   const at::NoGradGuard no_gradients;
@@ -53,18 +58,24 @@ void GradScaler::Unscale(Optimizer& optimizer) {
   }
   at::Tensor found = at::zeros({}, scale_.options());
   // The reciprocal in double precision, as Python takes it.
-  const at::Tensor inverse = at::full({}, 1 / host_scale_, scale_.options());
+  const at::Tensor inverse =
+      scale_.is_cpu() ? at::full({}, 1 / scale(), scale_.options())
+                      : scale_.to(at::kDouble).reciprocal().to(at::kFloat);
   for (auto& [type, gradients] : by_type) {
     at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, inverse);
   }
   found_inf_.emplace_back(&optimizer, found);
 }
 
-bool GradScaler::AllFinite(const Optimizer& optimizer) const {
-  const at::Tensor* const found = FoundInf(optimizer);
+const at::Tensor& GradScaler::FoundInf(const Optimizer& optimizer) const {
+  const at::Tensor* const found = Find(optimizer);
   TORCH_CHECK_VALUE(found != nullptr,
                     "GradScaler: the optimizer's gradients were not unscaled");
-  return found->item<float>() == 0;
+  return *found;
+}
+
+bool GradScaler::AllFinite(const Optimizer& optimizer) const {
+  return FoundInf(optimizer).item<float>() == 0;
 }
 
 void GradScaler::SetAllFinite(const Optimizer& optimizer, bool finite) {
@@ -76,16 +87,18 @@ void GradScaler::SetAllFinite(const Optimizer& optimizer, bool finite) {
 void GradScaler::Update() {
   if (found_inf_.empty()) return;
   at::Tensor found = found_inf_.front().second;
-  for (size_t i = 1; i < found_inf_.size(); ++i) found += found_inf_[i].second;
+  for (size_t i = 1; i < found_inf_.size(); ++i) {
+    found = found.add(found_inf_[i].second);
+  }
   found_inf_.clear();
   at::_amp_update_scale_(scale_, growth_tracker_, found, options_.growth_factor,
                          options_.backoff_factor, options_.growth_interval);
-  host_scale_ = scale_.item<float>();
+  host_scale_.reset();
 }
 
 State GradScaler::SaveState() const {
   State state;
-  state.Set("scale", host_scale_);
+  state.Set("scale", scale());
   state.Set("growth_tracker", growth_tracker_.item<int64_t>());
   return state;
 }

@@ -10,6 +10,14 @@
 //   if (scaler.AllFinite(optimizer)) optimizer.step();
 //   scaler.Update();  // once, after all optimizers
 //
+// On an accelerator scale() and AllFinite wait for the device. The same without
+// a wait, for an optimizer that can skip a step on the device:
+//
+//   loss.mul(scaler.DeviceScale()).backward();
+//   scaler.Unscale(optimizer);
+//   optimizer.StepUnless(scaler.FoundInf(optimizer));
+//   scaler.Update();
+//
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_GRAD_SCALER_H_
 #define TRAINYARD_BACKENDS_GRAD_SCALER_H_
@@ -18,6 +26,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -43,8 +52,10 @@ class GradScaler final : public Stateful {
  public:
   explicit GradScaler(at::Device device, const GradScalerOptions& options = {});
 
-  // The factor of the losses.
-  double scale() const { return host_scale_; }
+  // The factor of the losses. The first call after Update waits for the device.
+  double scale() const;
+  // The same as a scalar on the device.
+  const at::Tensor& DeviceScale() const { return scale_; }
 
   // Divides the optimizer's gradients by the scale, in place. REQUIRES: called
   // once per optimizer between two calls of Update; gradients are not in fp16.
@@ -53,6 +64,10 @@ class GradScaler final : public Stateful {
   // Whether all gradients were finite when they were unscaled. Waits for the
   // device. REQUIRES: Unscale was called.
   bool AllFinite(const Optimizer& optimizer) const;
+
+  // The same on the device: a float, 1 if a gradient was not finite, else 0.
+  // REQUIRES: Unscale was called.
+  const at::Tensor& FoundInf(const Optimizer& optimizer) const;
 
   // Replaces what Unscale found, for ranks that each have a part of the
   // gradients and agree. REQUIRES: Unscale was called.
@@ -66,12 +81,13 @@ class GradScaler final : public Stateful {
   void LoadState(const State& state) override;
 
  private:
-  const at::Tensor* FoundInf(const Optimizer& optimizer) const;
+  const at::Tensor* Find(const Optimizer& optimizer) const;
 
   GradScalerOptions options_;
   at::Tensor scale_;
   at::Tensor growth_tracker_;
-  double host_scale_;
+  // Unset: not read yet.
+  mutable std::optional<double> host_scale_;
   // 1 where a gradient was not finite, else 0; by optimizer.
   std::vector<std::pair<const Optimizer*, at::Tensor>> found_inf_;
 };

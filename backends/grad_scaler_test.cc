@@ -16,12 +16,15 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/optim/sgd.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 TEST(GradScalerTest, HeaderExample) {
   const at::Tensor w = at::ones({2}).requires_grad_();
@@ -35,6 +38,23 @@ TEST(GradScalerTest, HeaderExample) {
   if (scaler.AllFinite(optimizer)) optimizer.step();
   scaler.Update();
   EXPECT_EQ(w[0].item<float>(), 0);
+}
+
+// The second example of the header, on two losses of which one overflows.
+TEST(GradScalerTest, HeaderExampleWithoutAWait) {
+  const at::Tensor w = at::ones({2}, Device()).requires_grad_();
+  SGD optimizer({w}, {.lr = 1});
+  GradScaler scaler(Device());
+  for (const double factor : {std::numeric_limits<double>::infinity(), 1.0}) {
+    const at::Tensor loss = w.sum().mul(factor);
+    loss.mul(scaler.DeviceScale()).backward();
+    scaler.Unscale(optimizer);
+    optimizer.StepUnless(scaler.FoundInf(optimizer));
+    scaler.Update();
+    optimizer.ZeroGrad();
+  }
+  EXPECT_EQ(w[0].item<float>(), 0);
+  EXPECT_EQ(scaler.scale(), 32768);
 }
 
 // A recorded sequence with infs and nans, beside Python's scaler; see
@@ -61,13 +81,14 @@ TEST(GradScalerTest, DoesWhatPythonsDoes) {
         values[word.substr(0, equals)] = std::stod(word.substr(equals + 1));
       }
       scaler = std::make_unique<GradScaler>(
-          at::kCPU,
+          Device(),
           GradScalerOptions{.init_scale = values.at("init_scale"),
                             .growth_factor = values.at("growth_factor"),
                             .backoff_factor = values.at("backoff_factor"),
                             .growth_interval = static_cast<int64_t>(
                                 values.at("growth_interval"))});
-      params = {at::ones({2}).requires_grad_(), at::ones({2}).requires_grad_()};
+      params = {at::ones({2}, Device()).requires_grad_(),
+                at::ones({2}, Device()).requires_grad_()};
       optimizers.clear();
       for (const at::Tensor& param : params) {
         optimizers.emplace_back(std::vector<at::Tensor>{param},
@@ -85,7 +106,7 @@ TEST(GradScalerTest, DoesWhatPythonsDoes) {
     for (int o = 0; o < 2; ++o) {
       const double value =
           static_cast<double>((update % 5 + 1) * (o + 1)) / 8.0;
-      at::Tensor weights = at::full({2}, value);
+      at::Tensor weights = at::full({2}, value, Device());
       if (marks[o] == "inf") {
         weights[0] = std::numeric_limits<float>::infinity();
       } else if (marks[o] == "nan") {
@@ -116,7 +137,7 @@ TEST(GradScalerTest, DoesWhatPythonsDoes) {
 }
 
 TEST(GradScalerTest, ContinuesFromItsState) {
-  const at::Tensor w = at::ones({1}).requires_grad_();
+  const at::Tensor w = at::ones({1}, Device()).requires_grad_();
   SGD optimizer({w}, {.lr = 1});
   const auto update = [&](GradScaler& scaler) {
     optimizer.ZeroGrad();
@@ -125,11 +146,11 @@ TEST(GradScalerTest, ContinuesFromItsState) {
     scaler.Update();
   };
   const GradScalerOptions options = {.growth_interval = 3};
-  GradScaler straight(at::kCPU, options);
-  GradScaler before(at::kCPU, options);
+  GradScaler straight(Device(), options);
+  GradScaler before(Device(), options);
   for (int i = 0; i < 5; ++i) update(straight);
   for (int i = 0; i < 2; ++i) update(before);
-  GradScaler after(at::kCPU, options);
+  GradScaler after(Device(), options);
   after.LoadState(before.SaveState());
   for (int i = 0; i < 3; ++i) update(after);
   EXPECT_EQ(after.scale(), 131072);
@@ -139,13 +160,14 @@ TEST(GradScalerTest, ContinuesFromItsState) {
 }
 
 TEST(GradScalerTest, RejectsWrongOrderOfCalls) {
-  const at::Tensor w = at::ones({1}).requires_grad_();
+  const at::Tensor w = at::ones({1}, Device()).requires_grad_();
   SGD optimizer({w}, {.lr = 1});
-  GradScaler scaler(at::kCPU);
+  GradScaler scaler(Device());
   EXPECT_THROW(scaler.AllFinite(optimizer), c10::ValueError);
   scaler.Unscale(optimizer);
   EXPECT_THROW(scaler.Unscale(optimizer), c10::ValueError);
-  const at::Tensor half = at::ones({1}, at::kHalf).requires_grad_();
+  const at::Tensor half =
+      at::ones({1}, at::device(Device()).dtype(at::kHalf)).requires_grad_();
   half.sum().backward();
   SGD half_optimizer({half}, {.lr = 1});
   EXPECT_THROW(scaler.Unscale(half_optimizer), c10::ValueError);

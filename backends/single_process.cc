@@ -4,6 +4,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/scalar_tensor.h>
 
+#include <optional>
 #include <vector>
 
 #include "backends/check_loss.h"
@@ -31,7 +32,10 @@ class SingleProcess final : public Backend {
   void Backward(const at::Tensor& loss,
                 const BackwardOptions& options) override {
     CheckLoss(loss);
-    if (ReadyGradients::Add(loss, options.share)) {
+    if (options.scale.defined()) {
+      loss.backward(LossGradient(loss, options.share)
+                        .mul(options.scale.to(loss.scalar_type())));
+    } else if (ReadyGradients::Add(loss, options.share)) {
       // A compiled step has computed them.
     } else {  // as the gradient of the loss itself: no extra kernel
       loss.backward(LossGradient(loss, options.share));
@@ -48,7 +52,7 @@ class SingleProcess final : public Backend {
   bool Update(Optimizer& optimizer, const UpdateOptions& options) override {
     const at::NoGradGuard no_gradients;
     if (options.clip.kind == Clip::Kind::kNone && options.divisor == 1) {
-      optimizer.step();
+      Step(optimizer, options, at::Tensor());
       return true;
     }
     const std::vector<at::Tensor>& gradients = optimizer.Gradients();
@@ -66,11 +70,7 @@ class SingleProcess final : public Backend {
       }
       ClipGradients(gradients, options.clip);
     }
-    if (divisor.defined()) {
-      optimizer.StepDivided(divisor);
-    } else {
-      optimizer.step();
-    }
+    Step(optimizer, options, divisor);
     return true;
   }
 
@@ -80,6 +80,19 @@ class SingleProcess final : public Backend {
   void LoadState(const State& state) override { state.CheckVersion(1); }
 
  private:
+  static void Step(Optimizer& optimizer, const UpdateOptions& options,
+                   const at::Tensor& divisor) {
+    if (options.skip.defined()) {
+      optimizer.StepUnless(options.skip, divisor.defined()
+                                             ? std::optional(divisor)
+                                             : std::nullopt);
+    } else if (divisor.defined()) {
+      optimizer.StepDivided(divisor);
+    } else {
+      optimizer.step();
+    }
+  }
+
   // Returns a tensor like the loss with the value `share`. Kept for the next
   // step: making it takes 4,000 instructions. Another version means that a hook
   // has changed it in place.

@@ -18,12 +18,15 @@
 #include "backends/processes/group_collectives.h"
 #include "backends/single_process.h"
 #include "backends/testing/rank_group.h"
+#include "tools/launch/testing/test_rank.h"
 
 namespace trainyard {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 // Rank r has these rows of the whole batch: unequal parts.
 at::Tensor OwnRows(const at::Tensor& whole, const Collectives& all) {
@@ -43,13 +46,14 @@ template <class BatchNorm>
 void CompareWithWholeBatch(Collectives& all, at::IntArrayRef sizes) {
   at::manual_seed(3);  // the same data on all ranks
   // Far from zero: sums of squares would lose what matters.
+  const auto options = at::device(Device()).dtype(at::kDouble);
   const at::Tensor whole =
-      (at::randn(sizes, at::kDouble) * 3 + 100).requires_grad_();
-  const at::Tensor direction = at::randn(sizes, at::kDouble);
+      (at::randn(sizes, options) * 3 + 100).requires_grad_();
+  const at::Tensor direction = at::randn(sizes, options);
   BatchNorm plain(4);
   SyncBatchNorm sync(4);
-  plain->to(at::kDouble);
-  sync->to(at::kDouble);
+  plain->to(Device(), at::kDouble);
+  sync->to(Device(), at::kDouble);
   sync->Use(&all);
   const at::Tensor expected = plain->forward(whole);
   (expected * direction).sum().backward();
@@ -86,11 +90,14 @@ TEST(SyncBatchNormTest, TrainsInSingleAndHalfPrecision) {
        {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 1e-2)}) {
     at::manual_seed(3);
     // More values per channel than bfloat16 or half can count one by one.
-    const at::Tensor whole =
-        (at::randn({30, 4, 20, 20}) * 2 + 1).to(type).requires_grad_();
-    const at::Tensor direction = at::randn(whole.sizes()).to(type);
+    const at::Tensor whole = (at::randn({30, 4, 20, 20}, Device()) * 2 + 1)
+                                 .to(type)
+                                 .requires_grad_();
+    const at::Tensor direction = at::randn(whole.sizes(), Device()).to(type);
     torch::nn::BatchNorm2d plain(4);
     SyncBatchNorm sync(4);
+    plain->to(Device());
+    sync->to(Device());
     sync->Use(all.get());
     const at::Tensor expected = plain->forward(whole);
     (expected * direction).sum().backward();

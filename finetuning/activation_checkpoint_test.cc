@@ -21,6 +21,7 @@
 #include <string>
 
 #include "backends/autocast.h"
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 
 namespace trainyard {
@@ -29,12 +30,16 @@ namespace {
 using ::testing::HasSubstr;
 using Tensors = std::vector<at::Tensor>;
 
+at::Device Device() { return at::Device(TestDevice()); }
+
 constexpr int64_t kWidth = 16;
 
 // A perceptron with dropout, added to its input.
 struct Block {
-  at::Tensor widen = at::randn({4 * kWidth, kWidth}).div_(4).requires_grad_();
-  at::Tensor narrow = at::randn({kWidth, 4 * kWidth}).div_(8).requires_grad_();
+  at::Tensor widen =
+      at::randn({4 * kWidth, kWidth}, Device()).div_(4).requires_grad_();
+  at::Tensor narrow =
+      at::randn({kWidth, 4 * kWidth}, Device()).div_(8).requires_grad_();
 
   at::Tensor operator()(const at::Tensor& x) const {
     return x + at::linear(at::dropout(at::gelu(at::linear(x, widen)), 0.3,
@@ -50,11 +55,11 @@ Tensors Trained(const std::function<at::Tensor(const std::vector<Block>&,
   at::manual_seed(5);
   const std::vector<Block> blocks(4);
   const at::Tensor input =
-      at::randn({3, kWidth}).requires_grad_(input_has_gradient);
+      at::randn({3, kWidth}, Device()).requires_grad_(input_has_gradient);
   const at::Tensor output = forward(blocks, input);
-  const at::Tensor between = at::rand({2});
+  const at::Tensor between = at::rand({2}, Device());
   output.square().sum().backward();
-  Tensors result = {output, between, at::rand({2})};
+  Tensors result = {output, between, at::rand({2}, Device())};
   if (input_has_gradient) result.push_back(input.grad());
   for (const Block& block : blocks) {
     result.push_back(block.widen.grad());
@@ -112,7 +117,7 @@ TEST(ActivationCheckpointTest, GradientsAreTheSameUnderAutocast) {
     const auto cast = [&](auto forward) {
       return Trained(
           [&](const std::vector<Block>& blocks, const at::Tensor& input) {
-            const Autocast autocast(at::kCPU, dtype);
+            const Autocast autocast(Device().type(), dtype);
             return forward(blocks, input);
           });
     };
@@ -128,9 +133,9 @@ TEST(ActivationCheckpointTest, BlocksShareParametersUnderAutocast) {
   for (const bool checkpointed : {false, true}) {
     at::manual_seed(5);
     const Block block;
-    const at::Tensor input = at::randn({3, kWidth});
+    const at::Tensor input = at::randn({3, kWidth}, Device());
     {
-      const Autocast autocast(at::kCPU, at::kBFloat16);
+      const Autocast autocast(Device().type(), at::kBFloat16);
       at::Tensor x = input;
       for (int i = 0; i < 2; ++i) {
         x = checkpointed ? CheckpointActivations(block, x) : block(x);
@@ -151,9 +156,9 @@ TEST(ActivationCheckpointTest, TakesAndReturnsSeveralTensors) {
   Tensors results[2];
   for (const bool checkpointed : {false, true}) {
     at::manual_seed(3);
-    const at::Tensor a = at::rand({4}).requires_grad_();
-    const at::Tensor b = at::rand({4}).requires_grad_();
-    const Tensors inputs = {a, b * 2, at::rand({4})};
+    const at::Tensor a = at::rand({4}, Device()).requires_grad_();
+    const at::Tensor b = at::rand({4}, Device()).requires_grad_();
+    const Tensors inputs = {a, b * 2, at::rand({4}, Device())};
     const Tensors out =
         checkpointed ? CheckpointActivations(block, inputs) : block(inputs);
     EXPECT_TRUE(out[0].requires_grad());
@@ -173,7 +178,7 @@ TEST(ActivationCheckpointTest, RunsOnceWhereNothingIsRecorded) {
     ++runs;
     return x * 2;
   };
-  const at::Tensor x = at::ones({2}).requires_grad_();
+  const at::Tensor x = at::ones({2}, Device()).requires_grad_();
   {
     const c10::AutoGradMode no_gradients(false);
     EXPECT_FALSE(CheckpointActivations(block, x).requires_grad());
@@ -185,7 +190,7 @@ TEST(ActivationCheckpointTest, RunsOnceWhereNothingIsRecorded) {
 }
 
 TEST(ActivationCheckpointTest, KeepsNothingOfTheBlock) {
-  const at::Tensor x = at::ones({2}).requires_grad_();
+  const at::Tensor x = at::ones({2}, Device()).requires_grad_();
   std::optional<c10::weak_intrusive_ptr<c10::TensorImpl>> inside;
   const at::Tensor y = CheckpointActivations(
       [&](const at::Tensor& in) {
@@ -202,7 +207,7 @@ TEST(ActivationCheckpointTest, IsDifferentiatedTwice) {
   for (const bool checkpointed : {false, true}) {
     at::manual_seed(5);
     const Block block;
-    const at::Tensor x = at::randn({3, kWidth}).requires_grad_();
+    const at::Tensor x = at::randn({3, kWidth}, Device()).requires_grad_();
     const at::Tensor y =
         checkpointed ? CheckpointActivations(block, x.exp()) : block(x.exp());
     const at::Tensor gradient =
@@ -223,8 +228,8 @@ TEST(ActivationCheckpointTest, HooksSeeEachGradientOnce) {
     ++calls;
     return gradient * 2;
   };
-  const at::Tensor leaf = at::ones({2}).requires_grad_();
-  const at::Tensor weight = at::ones({2}).requires_grad_();
+  const at::Tensor leaf = at::ones({2}, Device()).requires_grad_();
+  const at::Tensor weight = at::ones({2}, Device()).requires_grad_();
   const at::Tensor input = leaf * 1;
   input.register_hook(doubled);
   weight.register_hook(doubled);
@@ -232,15 +237,16 @@ TEST(ActivationCheckpointTest, HooksSeeEachGradientOnce) {
       .sum()
       .backward();
   EXPECT_EQ(calls, 2);
-  EXPECT_TRUE(at::equal(leaf.grad(), at::ones({2}) * 2));
-  EXPECT_TRUE(at::equal(weight.grad(), at::ones({2}) * 2));
+  EXPECT_TRUE(at::equal(leaf.grad(), at::ones({2}, Device()) * 2));
+  EXPECT_TRUE(at::equal(weight.grad(), at::ones({2}, Device()) * 2));
 }
 
 TEST(ActivationCheckpointTest, RunningStatisticsMoveOnce) {
-  const at::Tensor input = at::randn({8, 3}).requires_grad_();
+  const at::Tensor input = at::randn({8, 3}, Device()).requires_grad_();
   Tensors results[2];
   for (const bool checkpointed : {false, true}) {
-    const at::Tensor mean = at::zeros({3}), variance = at::ones({3});
+    const at::Tensor mean = at::zeros({3}, Device()),
+                     variance = at::ones({3}, Device());
     const auto normed = [=](const at::Tensor& x) {
       return at::batch_norm(x, {}, {}, mean, variance, /*training=*/true, 0.1,
                             1e-5, false);
@@ -249,15 +255,15 @@ TEST(ActivationCheckpointTest, RunningStatisticsMoveOnce) {
                              ? CheckpointActivations(
                                    normed, input, {.buffers = {mean, variance}})
                              : normed(input);
-    y.square().mul(at::ones({3})).sum().backward();
+    y.square().mul(at::ones({3}, Device())).sum().backward();
     results[checkpointed] = {mean, variance};
   }
   ExpectEqual(results[1], results[0]);
 }
 
 TEST(ActivationCheckpointTest, SaysWhatMakesTheSecondPassDiffer) {
-  const at::Tensor x = at::ones({2}).requires_grad_();
-  const at::Tensor w = at::ones({2}).requires_grad_();
+  const at::Tensor x = at::ones({2}, Device()).requires_grad_();
+  const at::Tensor w = at::ones({2}, Device()).requires_grad_();
   const auto refusal =
       [&](std::function<at::Tensor(int, const at::Tensor&)> block) {
         int run = 0;
@@ -278,7 +284,7 @@ TEST(ActivationCheckpointTest, SaysWhatMakesTheSecondPassDiffer) {
 }
 
 TEST(ActivationCheckpointTest, ASecondBackwardNeedsTheGraphKept) {
-  const at::Tensor x = at::ones({2}).requires_grad_();
+  const at::Tensor x = at::ones({2}, Device()).requires_grad_();
   const at::Tensor loss =
       CheckpointActivations([](const at::Tensor& y) { return y.exp(); }, x)
           .sum();
@@ -290,11 +296,11 @@ TEST(ActivationCheckpointTest, ASecondBackwardNeedsTheGraphKept) {
 }
 
 TEST(ActivationCheckpointTest, OutputsMayBeChangedInPlace) {
-  const at::Tensor x = at::ones({2}).requires_grad_();
+  const at::Tensor x = at::ones({2}, Device()).requires_grad_();
   at::Tensor y = CheckpointActivations(
       [](const at::Tensor& in) { return in.exp() - 3; }, x);
   y.relu_().sum().backward();
-  EXPECT_TRUE(at::equal(x.grad(), at::zeros({2})));
+  EXPECT_TRUE(at::equal(x.grad(), at::zeros({2}, Device())));
 }
 
 }  // namespace

@@ -9,13 +9,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/testing/modules.h"
 
 namespace trainyard {
 namespace {
 
+at::Device Device() { return at::Device(TestDevice()); }
+
 TestSequential Model() {
-  return TestSequential{TestLinear(3, 2), TestBatchNorm1d(2)};
+  TestSequential model{TestLinear(3, 2), TestBatchNorm1d(2)};
+  model->to(Device());
+  return model;
 }
 
 at::Tensor Find(const Ema& ema, const std::string& name) {
@@ -28,10 +33,12 @@ at::Tensor Find(const Ema& ema, const std::string& name) {
 void Disturb(TestSequential& model, at::ScalarType type = at::kFloat) {
   const at::NoGradGuard no_gradients;
   for (const at::Tensor& parameter : model->parameters()) {
-    parameter.add_(at::randn(parameter.sizes(), type));
+    parameter.add_(
+        at::randn(parameter.sizes(), at::device(Device()).dtype(type)));
   }
   model->train();
-  model->forward(at::randn({4, 3}, type));  // moves the norm's statistics
+  model->forward(at::randn({4, 3}, at::device(Device()).dtype(
+                                       type)));  // moves the norm's statistics
 }
 
 TEST(EmaTest, IsTheWeightedMeanOfAllValues) {
@@ -158,7 +165,7 @@ TEST(EmaTest, CanBeOnAnotherDevice) {
   for (const NamedTensor& item : ema.NamedTensors()) {
     EXPECT_EQ(item.tensor.device(), at::Device(at::kMeta)) << item.name;
   }
-  EXPECT_TRUE(model->named_parameters()["0.weight"].is_cpu());
+  EXPECT_EQ(model->named_parameters()["0.weight"].device(), Device());
 }
 
 // A type stands for a device: modules move to both in the same way.
@@ -172,6 +179,34 @@ TEST(EmaTest, FollowsAModelThatMoves) {
   const at::Tensor now = model->named_parameters()["0.weight"].detach();
   EXPECT_TRUE(at::allclose(Find(ema, "0.weight"), before.add(now).div(2), 1e-12,
                            1e-12));
+}
+
+// An average is made before the model moves to the device of its backend.
+TEST(EmaTest, FollowsAModelToTheDevice) {
+  TestSequential model{TestLinear(3, 2), TestBatchNorm1d(2)};
+  Ema ema(*model, {.decay = 0.5});
+  const at::Tensor before = Find(ema, "0.weight").clone().to(Device());
+  model->to(Device());
+  Disturb(model);
+  ema.Update();
+  const at::Tensor now = model->named_parameters()["0.weight"].detach();
+  EXPECT_EQ(Find(ema, "0.weight").device(), Device());
+  EXPECT_TRUE(
+      at::allclose(Find(ema, "0.weight"), before.add(now).div(2), 1e-6, 1e-6));
+}
+
+// It needs no memory of the device.
+TEST(EmaTest, CanStayOnTheCpu) {
+  TestSequential model = Model();
+  Ema ema(*model, {.decay = 0.5}, at::Device(at::kCPU));
+  const at::Tensor before = Find(ema, "0.weight").clone();
+  Disturb(model);
+  ema.Update();
+  const at::Tensor now = model->named_parameters()["0.weight"].detach().cpu();
+  EXPECT_TRUE(Find(ema, "0.weight").is_cpu());
+  EXPECT_TRUE(
+      at::allclose(Find(ema, "0.weight"), before.add(now).div(2), 1e-6, 1e-6));
+  EXPECT_EQ(Find(ema, "1.num_batches_tracked").item<int64_t>(), 1);
 }
 
 }  // namespace

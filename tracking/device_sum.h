@@ -26,6 +26,9 @@ class DeviceSum {
     sum_ = sum_.defined() ? sum_.add(term) : term;
   }
 
+  // Undefined before any value. Nobody writes to it.
+  const at::Tensor& tensor() const { return sum_; }
+
   // 0 before any value.
   double Read() const { return sum_.defined() ? sum_.item<double>() : 0; }
 

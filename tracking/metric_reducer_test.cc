@@ -9,6 +9,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 
 namespace trainyard {
@@ -17,6 +18,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 struct Batch {
   double value;
@@ -30,7 +33,7 @@ std::vector<double> Results(const MakeReducer& make,
   const auto whole = make();
   const std::unique_ptr<MetricReducer> parts[] = {make(), make()};
   for (size_t i = 0; i < batches.size(); ++i) {
-    const at::Tensor value = at::scalar_tensor(batches[i].value);
+    const at::Tensor value = at::scalar_tensor(batches[i].value, Device());
     whole->Add(value, batches[i].weight);
     parts[i % 2]->Add(value, batches[i].weight);
   }
@@ -59,19 +62,20 @@ TEST(MetricReducerTest, HeaderExample) {
          return rows.median().item<double>();
        })}};
   const auto median = reducers.at("median")();
-  median->Add(at::tensor({3.f, 1.f, 2.f}), 3);
+  median->Add(at::tensor({3.f, 1.f, 2.f}, Device()), 3);
   EXPECT_THAT(median->Result(median->Partial()), ElementsAre(Pair("", 2)));
 }
 
 TEST(MetricReducerTest, FunctionGetsEveryValueOnceInOrder) {
   std::vector<float> seen;
   const auto reducer = ReduceWith([&](const at::Tensor& rows) {
-    seen.assign(rows.const_data_ptr<float>(),
-                rows.const_data_ptr<float>() + rows.numel());
+    const at::Tensor here = rows.cpu();
+    seen.assign(here.const_data_ptr<float>(),
+                here.const_data_ptr<float>() + here.numel());
     return 1.0;
   })();
-  reducer->Add(at::tensor({3.f, 1.f}), 2);
-  reducer->Add(at::scalar_tensor(2.f), 1);
+  reducer->Add(at::tensor({3.f, 1.f}, Device()), 2);
+  reducer->Add(at::scalar_tensor(2.f, Device()), 1);
   EXPECT_TRUE(reducer->keeps_rows());
   EXPECT_THAT(reducer->Result(reducer->Partial()), ElementsAre(Pair("", 1)));
   EXPECT_EQ(seen, (std::vector<float>{3, 1, 2}));
@@ -82,7 +86,7 @@ TEST(MetricReducerTest, FunctionMayReturnSeveralValues) {
     return ReducedValues{{"min", rows.min().item<double>()},
                          {"max", rows.max().item<double>()}};
   })();
-  reducer->Add(at::tensor({3.f, 1.f}), 2);
+  reducer->Add(at::tensor({3.f, 1.f}, Device()), 2);
   EXPECT_THAT(reducer->Result(reducer->Partial()),
               ElementsAre(Pair("max", 3), Pair("min", 1)));
 }
@@ -94,8 +98,8 @@ TEST(MetricReducerTest, CountsAreAddedExactlyBeyondFloat64) {
     sum = counts[1].item<int64_t>();
     return ReducedValues{{"sum", 1}};
   })();
-  reducer->Add(at::tensor({int64_t{0}, large}), 1);
-  reducer->Add(at::tensor({0, 1}, at::kInt), 1);
+  reducer->Add(at::tensor({int64_t{0}, large}).to(Device()), 1);
+  reducer->Add(at::tensor({0, 1}, at::device(Device()).dtype(at::kInt)), 1);
   const at::Tensor rows = at::cat({reducer->Partial(), reducer->Partial()});
   EXPECT_THAT(reducer->Result(rows), ElementsAre(Pair("sum", 1)));
   EXPECT_EQ(sum, 2 * (large + 1));
@@ -105,12 +109,12 @@ TEST(MetricReducerTest, CountsMustBeIntegersOfOneShape) {
   const auto reducer =
       ReduceCounts([](const at::Tensor&) { return ReducedValues{}; })();
   EXPECT_THAT(ErrorOf<c10::ValueError>(
-                  [&] { reducer->Add(at::tensor({1.f, 2.f}), 1); }),
+                  [&] { reducer->Add(at::tensor({1.f, 2.f}, Device()), 1); }),
               HasSubstr("is of type Float; it must be of integers"));
-  reducer->Add(at::tensor({1, 2}), 1);
-  EXPECT_THAT(
-      ErrorOf<c10::ValueError>([&] { reducer->Add(at::tensor({1}), 1); }),
-      HasSubstr("has the shape [1], the first one's was [2]"));
+  reducer->Add(at::tensor({1, 2}).to(Device()), 1);
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [&] { reducer->Add(at::tensor({1}).to(Device()), 1); }),
+              HasSubstr("has the shape [1], the first one's was [2]"));
 }
 
 TEST(MetricReducerTest, MissingFunctionIsAnError) {

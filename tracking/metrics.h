@@ -44,7 +44,8 @@ class MetricMeans final : public Stateful {
   // Like Reset, but keeps the names.
   void Forget();
 
-  // The sums, so that a run can be resumed in the middle of an epoch.
+  // The sums, so that a run can be resumed in the middle of an epoch. Those on
+  // a device stay there, as tensors.
   State SaveState() const override;
   // The sums over all ranks. Collective: all ranks must call it.
   State SaveState(Backend& backend) const;
@@ -59,8 +60,11 @@ class MetricMeans final : public Stateful {
   };
   Mean& Find(std::string_view name);
   static double SumOf(const Mean& mean);
-  // Sum and weight of each metric over all ranks.
-  std::vector<double> AllSums(Backend& backend) const;
+  // Sum and weight, on the device if values are there.
+  static at::Tensor Pair(const Mean& mean, at::Device device);
+  // Those of each metric over all ranks, a row each, on the backend's device.
+  // REQUIRES: there are metrics.
+  at::Tensor AllSums(Backend& backend) const;
 
   std::vector<Mean> means_;
   // Metrics come in the same order at every step: the next one is tried first.

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/testing/standin/standin.h"
+#include "tools/launch/testing/test_rank.h"
+
 namespace trainyard {
 namespace {
 
@@ -12,8 +15,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
-at::Tensor Scalar(double value) { return at::full({}, value); }
+at::Device Device() { return at::Device(TestDevice()); }
+
+at::Tensor Scalar(double value) { return at::full({}, value, Device()); }
 
 TEST(MetricMeansTest, HeaderExample) {
   const at::Tensor loss = Scalar(2);
@@ -45,7 +51,9 @@ TEST(MetricMeansTest, NamesMayComeInAnyOrder) {
 
 TEST(MetricMeansTest, ManySmallValuesDoNotLoseDigits) {
   MetricMeans means;
-  for (int i = 0; i < 1000000; ++i) means.Add("x", Scalar(0.1F), 1);
+  // A kernel of a device takes longer.
+  const int values = Device().is_cpu() ? 1000000 : 10000;
+  for (int i = 0; i < values; ++i) means.Add("x", Scalar(0.1F), 1);
   EXPECT_NEAR(means.Read().at("x"), 0.1F, 1e-12);
 }
 
@@ -54,6 +62,29 @@ TEST(MetricMeansTest, ValuesWithGradientsAreOnlyRead) {
   MetricMeans means;
   means.Add("loss", w.mul(3), 1);
   EXPECT_THAT(means.Read(), ElementsAre(Pair("loss", 6)));
+}
+
+TEST(MetricMeansTest, ContinuesFromItsState) {
+  MetricMeans means;
+  means.Add("loss", Scalar(1), 3);
+  means.Add("error", at::full({}, 0.5), 1);  // on the CPU
+  MetricMeans rest;
+  rest.LoadState(means.SaveState());
+  for (MetricMeans* each : {&means, &rest}) {
+    each->Add("loss", Scalar(5), 1);
+    EXPECT_THAT(each->Read(),
+                UnorderedElementsAre(Pair("loss", 2), Pair("error", 0.5)));
+  }
+}
+
+// A checkpoint copies the state like the weights.
+TEST(MetricMeansTest, SavingDoesNotWaitForTheDevice) {
+  if (!StandInIsRegistered()) GTEST_SKIP() << "only the stand-in counts";
+  MetricMeans means;
+  means.Add("loss", Scalar(1), 3);
+  ResetStandInCounts();
+  const State state = means.SaveState();
+  EXPECT_THAT(StandInSynchronizations(), IsEmpty());
 }
 
 TEST(MetricMeansTest, ResetRemovesEverything) {
@@ -66,7 +97,7 @@ TEST(MetricMeansTest, ResetRemovesEverything) {
 TEST(MetricMeansTest, InvalidValuesAreErrors) {
   MetricMeans means;
   try {
-    means.Add("loss", at::zeros({2, 3}), 1);
+    means.Add("loss", at::zeros({2, 3}, Device()), 1);
     FAIL() << "a matrix passed for a scalar";
   } catch (const c10::ValueError& e) {
     EXPECT_THAT(

@@ -14,6 +14,7 @@
 #include "callbacks/printing/epoch_table.h"
 #include "callbacks/printing/progress_bar.h"
 #include "callbacks/stopping/terminate_on_nan.h"
+#include "trainer/accelerator.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/losses.h"
 #include "trainer/optim/adamw.h"
@@ -60,7 +61,7 @@ class DefaultCallbacksTest : public ::testing::Test {
 
   TestLinear model_{3, 1};
   AdamW optimizer_{*model_};
-  std::unique_ptr<Backend> backend_ = MakeSingleProcessBackend(at::kCPU);
+  std::unique_ptr<Backend> backend_ = MakeSingleProcessBackend(DefaultDevice());
   Trainer trainer_;
   std::string table_, bar_;
 };

@@ -108,6 +108,10 @@ struct UpdateEnd {
   const RunClock& clock;
   // False if a gradient scaler skipped the update.
   bool updated;
+  // Whether this is the update of an earlier window: on an accelerator, a
+  // gradient scaler knows its outcome only then. It comes before the
+  // GradientsReady of the next window, or before anything else that is due.
+  bool late = false;
 };
 
 struct StepEnd {

@@ -11,6 +11,7 @@
 
 #include "backends/make_backend.h"
 #include "backends/single_process.h"
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/optim/sgd.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
@@ -78,8 +79,9 @@ Outcome Train(Backend& backend) {
 }
 
 TEST(OwnStepsDdpTest, IsTheRunOfOneProcess) {
-  const auto one = MakeSingleProcessBackend(at::kCPU);
-  const auto all = MakeBackend("ddp");
+  const at::Device device(TestDevice());
+  const auto one = MakeSingleProcessBackend(device);
+  const auto all = MakeBackend("ddp", {.device = device});
   const Outcome expected = Train(*one);
   const Outcome actual = Train(*all);
   EXPECT_EQ(actual.result.clock.updates(), 6);

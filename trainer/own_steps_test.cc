@@ -136,6 +136,8 @@ TEST(OwnStepsTest, MayAlternate) {
   const Outcome outcome = Train(Order::kAlternating, Options());
   ASSERT_EQ(outcome.batches.size(), 12);
   TwoModels models(Order::kAlternating);
+  models.a->to(outcome.a.device());
+  models.b->to(outcome.b.device());
   for (const Example& batch : outcome.batches) {
     models.FirstLoss(batch).backward();
     models.first.step();

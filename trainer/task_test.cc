@@ -350,8 +350,10 @@ TEST(TaskTest, ALoaderOfTheTasksOwn) {
   const auto backend = MakeBackend("sp");
   Trainer trainer(std::make_unique<InOrder>(), *backend);
   const DatasetPtr data = LinePoints(10);
-  const at::Tensor first =
-      data->Gather(at::arange(4)).As<Example>().input.clone();
+  const at::Tensor first = data->Gather(at::arange(4))
+                               .To(backend->device())
+                               .As<Example>()
+                               .input.clone();
   trainer.Add(On<StepStart>([&](const StepStart& e, Control&) {
     if (e.clock.epoch_batches() == 0) {
       EXPECT_TRUE(at::equal(e.batch.As<Example>().input, first));

@@ -109,13 +109,15 @@ TEST(TorchOptimizerLoopTest, TrainsLikeALoopWithoutTheAdapter) {
 
   at::manual_seed(1);
   TestLinear other(3, 1);
+  other->to(backend->device());
   const InnerOptimizer plain = Sgd(other->parameters());
   Loader loader(data, std::make_shared<ShuffledSampler>(14, 5),
                 {.batch_size = 3});
   for (int64_t epoch = 0; epoch < 3; ++epoch) {
     loader.StartEpoch(epoch);
     while (const std::optional<AnyBatch> batch = loader.Next()) {
-      const Example& example = batch->As<Example>();
+      const AnyBatch moved = batch->To(backend->device());
+      const Example& example = moved.As<Example>();
       plain->zero_grad();
       at::mse_loss(other->forward(example.input), example.target).backward();
       plain->step();

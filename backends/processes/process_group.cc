@@ -28,7 +28,6 @@ namespace trainyard {
 namespace {
 
 using C10dGroup = c10d::ProcessGroup;
-using C10dBackend = c10::intrusive_ptr<c10d::Backend>;
 
 // The largest piece that is exchanged at once. Memory is used from the first
 // exchange of its size on.
@@ -91,19 +90,14 @@ ProcessGroup::ProcessGroup(const ProcessGroupOptions& options)
                  DescribePlace(all, ChooseOwnAddress(all)).c_str());
   }
   Guard("connecting", [&] {
-    C10dBackend on_device;
-    if (!options_.device.is_cpu()) {
-      on_device = MakeDeviceGroup(
-          {c10::make_intrusive<c10d::PrefixStore>("device", store_), all,
-           options_.device, options_.timeout});
-    }
-    training_ = Connect("training", kTrainingArea, on_device);
-    side_ = Connect("side", kSideArea, on_device);
+    training_ = Connect("training", kTrainingArea, /*on_device=*/true);
+    side_ = Connect("side", kSideArea, /*on_device=*/true);
   });
 }
 
-c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(
-    const std::string& name, size_t area, const C10dBackend& on_device) {
+c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(const std::string& name,
+                                                    size_t area,
+                                                    bool on_device) {
   const Rendezvous& all = options_.rendezvous;
   const auto store =
       c10::make_intrusive<c10d::PrefixStore>(prefix_ + name, store_);
@@ -135,12 +129,14 @@ c10::intrusive_ptr<C10dGroup> ProcessGroup::Connect(
     group->setBackend(c10::DeviceType::CPU, C10dGroup::BackendType::GLOO,
                       make_gloo());
   }
-  if (on_device) {
-    group->setBackend(options_.device.type(),
-                      options_.device.is_cuda()
-                          ? C10dGroup::BackendType::NCCL
-                          : C10dGroup::BackendType::CUSTOM,
-                      on_device);
+  if (on_device && !options_.device.is_cpu()) {
+    group->setBackend(
+        options_.device.type(),
+        options_.device.is_cuda() ? C10dGroup::BackendType::NCCL
+                                  : C10dGroup::BackendType::CUSTOM,
+        MakeDeviceGroup(
+            {c10::make_intrusive<c10d::PrefixStore>("device", store), all,
+             options_.device, options_.timeout}));
   }
   return group;
 }
@@ -163,8 +159,9 @@ ProcessGroup::~ProcessGroup() = default;
 
 std::unique_ptr<ProcessGroup> ProcessGroup::ForAnotherThread() {
   std::unique_ptr<ProcessGroup> other(new ProcessGroup(*this, others_++));
-  Guard("connecting for another thread",
-        [&] { other->side_ = other->Connect("side", kSideArea, nullptr); });
+  Guard("connecting for another thread", [&] {
+    other->side_ = other->Connect("side", kSideArea, /*on_device=*/false);
+  });
   return other;
 }
 

@@ -5,8 +5,9 @@
 //   ProcessGroup group({.rendezvous = rendezvous});
 //   group.Guard("the sum", [&] { group.side()->allreduce(tensors)->wait(); });
 //
-// It has two of c10d's process groups: one is for training only, so that a
-// collective that some ranks forgot cannot be mistaken for a gradient.
+// It has two of c10d's process groups, each with communicators of its own: one
+// is for training only, so that a collective that some ranks forgot cannot be
+// mistaken for a gradient.
 //
 // Thread-compatible.
 #ifndef TRAINYARD_BACKENDS_PROCESSES_PROCESS_GROUP_H_
@@ -104,10 +105,10 @@ class ProcessGroup {
   ProcessGroup(const ProcessGroup& first, int64_t number);
 
   // Makes the group of a name, over shared memory if possible; `area` is
-  // the largest piece of an exchange.
-  c10::intrusive_ptr<c10d::ProcessGroup> Connect(
-      const std::string& name, size_t area,
-      const c10::intrusive_ptr<c10d::Backend>& on_device);
+  // the largest piece of an exchange. `on_device`: also with a communicator of
+  // the device, if it is not the CPU.
+  c10::intrusive_ptr<c10d::ProcessGroup> Connect(const std::string& name,
+                                                 size_t area, bool on_device);
 
   ProcessGroupOptions options_;
   std::shared_ptr<RankRecord> record_;

@@ -10,22 +10,24 @@
 #include "backends/single_process.h"
 #include "backends/testing/backend_conformance.h"
 #include "backends/testing/rank_group.h"
+#include "tools/launch/testing/test_rank.h"
 
 namespace trainyard {
 namespace {
 
 BackendCase Zero(int stage) {
   return {"zero" + std::to_string(stage), [stage] {
-            return MakeZeroBackend(RankGroup(),
-                                   MakeSingleProcessBackend(at::kCPU),
-                                   {.stage = stage});
+            return MakeZeroBackend(
+                RankGroup(), MakeSingleProcessBackend(at::Device(TestDevice())),
+                {.stage = stage});
           }};
 }
 
 BackendCase Fsdp() {
   return {"fsdp", [] {
-            return MakeFsdpBackend(RankGroup(),
-                                   MakeSingleProcessBackend(at::kCPU));
+            return MakeFsdpBackend(
+                RankGroup(),
+                MakeSingleProcessBackend(at::Device(TestDevice())));
           }};
 }
 

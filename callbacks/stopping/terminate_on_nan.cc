@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,31 @@
 #include "trainer/task.h"
 
 namespace trainyard {
+namespace {
+
+// The losses of some batches, the last of which has the number `last`.
+struct Losses {
+  const std::string& name;  // of the pass
+  double sum;
+  int64_t batches;
+  int64_t last;
+};
+
+void Judge(const Losses& losses, Control& control) {
+  if (std::isfinite(losses.sum)) return;
+  if (losses.batches == 1) {
+    control.RequestStopAndDiscard("loss is " + ReadableValue(losses.sum) +
+                                  " in " + losses.name + ", batch " +
+                                  std::to_string(losses.last));
+  } else {
+    control.RequestStopAndDiscard(
+        "a loss is not finite in " + losses.name + ", batches " +
+        std::to_string(losses.last - losses.batches + 1) + " to " +
+        std::to_string(losses.last));
+  }
+}
+
+}  // namespace
 
 TerminateOnNaN::TerminateOnNaN(TerminateOnNaNOptions options)
     : options_(options) {
@@ -73,25 +99,51 @@ void TerminateOnNaN::Add(const StepOutput& output, Pass& pass,
       options_.every_batches == 1 ? output.loss : output.loss.detach();
   // Losses in half precision would overflow when added.
   pass.sum = pass.waiting == 0 ? loss : pass.sum.to(at::kDouble).add(loss);
-  if (++pass.waiting >= options_.every_batches) Look(pass, control);
+  ++pass.waiting;
+  Receive(pass, control);
+  if (pass.waiting < options_.every_batches) return;
+  if (options_.every_batches == 1 || loss.is_cpu()) {
+    Look(pass, control);
+  } else {
+    Send(pass);
+  }
+}
+
+void TerminateOnNaN::Send(Pass& pass) {
+  if (pass.late_batches > 0) return;
+  pass.late.Start({{"sum", pass.sum}});
+  pass.late_sum = std::exchange(pass.sum, {});
+  pass.late_batches = std::exchange(pass.waiting, 0);
+  pass.late_last = pass.batches;
+}
+
+void TerminateOnNaN::Receive(Pass& pass, Control& control) {
+  if (pass.late_batches == 0) return;
+  const std::optional<LateValues::Values> values = pass.late.Take();
+  if (!values) return;
+  Judge({.name = pass.name,
+         .sum = values->front().second,
+         .batches = std::exchange(pass.late_batches, 0),
+         .last = pass.late_last},
+        control);
+  pass.late_sum.reset();
 }
 
 void TerminateOnNaN::Look(Pass& pass, Control& control) {
-  if (pass.waiting == 0) return;
-  const double sum = ScalarValue(pass.sum);
-  const int64_t looked_at = std::exchange(pass.waiting, 0);
-  pass.sum.reset();
-  if (std::isfinite(sum)) return;
-  if (looked_at == 1) {
-    control.RequestStopAndDiscard("loss is " + ReadableValue(sum) + " in " +
-                                  pass.name + ", batch " +
-                                  std::to_string(pass.batches));
-  } else {
-    control.RequestStopAndDiscard("a loss is not finite in " + pass.name +
-                                  ", batches " +
-                                  std::to_string(pass.batches - looked_at + 1) +
-                                  " to " + std::to_string(pass.batches));
+  if (pass.late_batches > 0) {
+    pass.late.Drop();
+    Judge({.name = pass.name,
+           .sum = ScalarValue(std::exchange(pass.late_sum, {})),
+           .batches = std::exchange(pass.late_batches, 0),
+           .last = pass.late_last},
+          control);
   }
+  if (pass.waiting == 0) return;
+  Judge({.name = pass.name,
+         .sum = ScalarValue(std::exchange(pass.sum, {})),
+         .batches = std::exchange(pass.waiting, 0),
+         .last = pass.batches},
+        control);
 }
 
 }  // namespace trainyard

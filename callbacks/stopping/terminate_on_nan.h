@@ -19,6 +19,7 @@
 #include <string>
 
 #include "callbacks/callback.h"
+#include "callbacks/printing/late_values.h"
 #include "trainer/control.h"
 #include "trainer/events.h"
 
@@ -27,9 +28,11 @@ namespace trainyard {
 class Optimizer;
 
 struct TerminateOnNaNOptions {
-  // Batches between two checks. A check waits for the device: on a CPU that
-  // costs nothing, on other devices a larger number lets it run ahead. Every
-  // loss is checked, but up to this many batches later. REQUIRES: >= 1.
+  // Batches between two checks. 1: each loss is read at once, which waits for
+  // the device; on a CPU that costs nothing. More: losses are added up on the
+  // device, and their sum is read without a wait, a few batches after it is
+  // known. Every loss is checked at the latest at the end of its epoch or
+  // evaluation. REQUIRES: >= 1.
   int64_t every_batches = 1;
   // Also checks the gradients of this optimizer before each update. Borrowed.
   // Not for use with a gradient scaler, which skips such updates itself.
@@ -57,10 +60,21 @@ class TerminateOnNaN final : public Callback {
     // The sum of the losses not yet checked: not finite if one of them is not.
     at::Tensor sum = {};
     int64_t waiting = 0;
+    // A sum that is on its way from the device, of how many batches, and the
+    // number of the last of them.
+    LateValues late = {};
+    at::Tensor late_sum = {};
+    int64_t late_batches = 0;
+    int64_t late_last = 0;
   };
 
   // Adds a loss, and checks if it is time.
   void Add(const StepOutput& output, Pass& pass, Control& control) const;
+  // Starts to read the sum, unless an earlier one is on its way.
+  static void Send(Pass& pass);
+  // Looks at what has arrived.
+  static void Receive(Pass& pass, Control& control);
+  // Looks at everything, and waits for it.
   static void Look(Pass& pass, Control& control);
 
   TerminateOnNaNOptions options_;

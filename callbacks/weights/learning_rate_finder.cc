@@ -72,8 +72,13 @@ void LearningRateFinder::OnLossEnd(const LossEnd& e, Control&) {
   weight_ += weight;
 }
 
-void LearningRateFinder::OnUpdateEnd(const UpdateEnd&, Control&) {
+void LearningRateFinder::OnGradientsReady(const GradientsReady&, Control&) {
   window_ended_ = true;
+}
+
+// A window whose update is dropped has no OnGradientsReady.
+void LearningRateFinder::OnUpdateEnd(const UpdateEnd& e, Control&) {
+  if (!e.late) window_ended_ = true;
 }
 
 double LearningRateFinder::MeanLoss() const {

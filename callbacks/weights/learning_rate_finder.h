@@ -45,6 +45,7 @@ class LearningRateFinder final : public Callback {
   void OnRunStart(const RunStart& e, Control&) override;
   void OnStepStart(const StepStart& e, Control&) override;
   void OnLossEnd(const LossEnd& e, Control&) override;
+  void OnGradientsReady(const GradientsReady& e, Control&) override;
   void OnUpdateEnd(const UpdateEnd& e, Control&) override;
   void OnStepEnd(const StepEnd& e, Control& control) override;
   void OnCheckpointSaved(const CheckpointSaved& e, Control&) override;

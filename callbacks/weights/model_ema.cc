@@ -25,10 +25,17 @@ void ModelEma::OnRunStart(const RunStart& e, Control&) {
   if (!e.resumed) ema_->Reset();
 }
 
-// Not at OnUpdateEnd: of several optimizers each has one, and the last decides.
-void ModelEma::OnStepEnd(const StepEnd& e, Control&) {
-  if (e.clock.updates() == updates_) return;
-  updates_ = e.clock.updates();
+// Of several optimizers each has one, and the last decides: only a late one
+// comes after all of them, and before the next update.
+void ModelEma::OnUpdateEnd(const UpdateEnd& e, Control&) {
+  if (e.late) Follow(e.clock);
+}
+
+void ModelEma::OnStepEnd(const StepEnd& e, Control&) { Follow(e.clock); }
+
+void ModelEma::Follow(const RunClock& clock) {
+  if (clock.updates() == updates_) return;
+  updates_ = clock.updates();
   const WholeParameters whole(*backend_);
   ema_->Update();
 }

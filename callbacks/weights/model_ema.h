@@ -55,6 +55,7 @@ class ModelEma final : public Callback, public Stateful, public OtherWeights {
   int priority() const override { return -10; }
 
   void OnRunStart(const RunStart& e, Control&) override;
+  void OnUpdateEnd(const UpdateEnd& e, Control&) override;
   void OnStepEnd(const StepEnd& e, Control&) override;
   void OnRunEnd(const RunEnd& e, Control&) override;
 
@@ -69,6 +70,9 @@ class ModelEma final : public Callback, public Stateful, public OtherWeights {
   Ema& ema() { return *ema_; }
 
  private:
+  // Averages, if the run has made an update since the last time.
+  void Follow(const RunClock& clock);
+
   ModelEmaOptions options_;
   std::vector<NamedTensor> model_;
   std::unique_ptr<Ema> ema_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 #include "trainer/optim/sgd.h"
 #include "trainer/testing/modules.h"
@@ -20,6 +21,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 // A block with a parameter of its own and layers that depend on the mode,
 // between two linear layers.
@@ -45,7 +48,9 @@ struct Net : Layers, TestCustom {
             {.children = {{"stem", stem}, {"block", block}, {"head", head}},
              .forward = [layers = Layers(*this)](const at::Tensor& input) {
                return layers.head(layers.block(layers.stem(input)));
-             }}) {}
+             }}) {
+    to(Device());
+  }
 };
 
 std::vector<std::string> Names(const std::vector<NamedTensor>& tensors) {
@@ -119,7 +124,7 @@ TEST(ModelFreezerTest, StatisticsOfFrozenNormsDoNotChangeEvenAfterTrain) {
   freezer.FreezeGroups();
   const at::Tensor mean = net.norm["running_mean"].clone();
   const at::Tensor count = net.norm["num_batches_tracked"].clone();
-  const auto pass = [&net] { net->forward(at::randn({8, 4})); };
+  const auto pass = [&net] { net->forward(at::randn({8, 4}, Device())); };
   pass();
   net->train();
   pass();
@@ -144,7 +149,7 @@ TEST(ModelFreezerTest, StatisticsAreUpdatedIfOnlyParametersAreFrozen) {
   ModelFreezer freezer(*net, {.batch_norms = BatchNorms::kFreeze});
   freezer.FreezeGroups();
   const at::Tensor mean = net.norm["running_mean"].clone();
-  net->forward(at::randn({8, 4}));
+  net->forward(at::randn({8, 4}, Device()));
   EXPECT_FALSE(net.norm["weight"].requires_grad());
   EXPECT_FALSE(at::equal(net.norm["running_mean"], mean));
 }
@@ -173,7 +178,7 @@ TEST(ModelFreezerTest, AFrozenParameterIsNotUpdated) {
   Net net;
   SGD optimizer(*net, {.lr = 0.1, .momentum = 0.9});
   const auto update = [&] {
-    net->forward(at::randn({8, 4})).sum().backward();
+    net->forward(at::randn({8, 4}, Device())).sum().backward();
     optimizer.step();  // and gradients are left where they are
   };
   update();

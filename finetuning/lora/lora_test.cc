@@ -22,6 +22,7 @@
 #include <sstream>
 
 #include "finetuning/testing/tensor_memory.h"
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 
@@ -30,6 +31,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 // Layers as members of their own types, called directly.
 class NetImpl : public torch::nn::Module {
@@ -42,7 +45,9 @@ class NetImpl : public torch::nn::Module {
             "conv",
             torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 2, 3).padding(1)))),
         linear(register_module("linear", torch::nn::Linear(12, 5))),
-        head(register_module("head", torch::nn::Linear(5, 2))) {}
+        head(register_module("head", torch::nn::Linear(5, 2))) {
+    to(Device());
+  }
   // From 4 numbers below 7 each.
   at::Tensor forward(const at::Tensor& input) {
     const at::Tensor image = norm(embedding(input)).unsqueeze(1);
@@ -57,7 +62,9 @@ class NetImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Net);
 
-at::Tensor Input() { return at::randint(7, {3, 4}, at::kLong); }
+at::Tensor Input() {
+  return at::randint(7, {3, 4}, at::device(Device()).dtype(at::kLong));
+}
 
 const LoraOptions kAll = {.targets = {"embedding", "conv", "lin*"},
                           .rank = 3,
@@ -68,7 +75,7 @@ const LoraOptions kAll = {.targets = {"embedding", "conv", "lin*"},
 void Disturb(const Lora& lora) {
   const at::NoGradGuard no_gradients;
   for (const NamedTensor& item : lora.Parameters()) {
-    item.tensor.add_(at::randn(item.tensor.sizes()), 0.1);
+    item.tensor.add_(at::randn(item.tensor.sizes(), Device()), 0.1);
   }
 }
 
@@ -90,9 +97,11 @@ TEST(LoraTest, HeaderExample) {
 
 TEST(AdaptedWeightTest, HeaderExample) {
   torch::nn::Linear linear(torch::nn::LinearOptions(3, 2).bias(false));
+  linear->to(Device());
   const at::Tensor weight = linear->weight.detach();
-  const at::Tensor a = at::randn({1, 3}), b = at::randn({2, 1});
-  const at::Tensor x = at::randn({4, 3});
+  const at::Tensor a = at::randn({1, 3}, Device()),
+                   b = at::randn({2, 1}, Device());
+  const at::Tensor x = at::randn({4, 3}, Device());
   linear->weight =
       AdaptedWeight({LowRankKind::kLinear, linear->weight, a, b, /*scale=*/2});
   const at::Tensor y = linear->forward(x);
@@ -167,8 +176,9 @@ TEST(LoraTest, GradientsAreThoseOfTheChangedWeight) {
   const at::Tensor a = lora.Parameters()[4].tensor;
   const at::Tensor b = lora.Parameters()[5].tensor;
   // Two and three dimensions go different ways.
-  for (const at::Tensor& input : {at::randn({3, 12}), at::randn({1, 3, 12})}) {
-    const at::Tensor weights = at::randn({3, 5});
+  for (const at::Tensor& input :
+       {at::randn({3, 12}, Device()), at::randn({1, 3, 12}, Device())}) {
+    const at::Tensor weights = at::randn({3, 5}, Device());
     net->linear(input).mul(weights).sum().backward();
     const at::Tensor got_a = a.grad().clone(), got_b = b.grad().clone();
     for (const at::Tensor& tensor : {a, b}) tensor.mutable_grad().reset();
@@ -187,11 +197,14 @@ TEST(LoraTest, GradientsAreThoseOfTheChangedWeight) {
 TEST(LoraTest, NeedsNoMemoryOfTheWeightsSize) {
   torch::nn::Sequential model(torch::nn::Linear(400, 400),
                               torch::nn::Embedding(3000, 20));
+  model->to(Device());
   const Lora lora(*model, {.targets = {"*"}, .rank = 2});
   auto* const linear = model->ptr(0)->as<torch::nn::Linear>();
   auto* const embedding = model->ptr(1)->as<torch::nn::Embedding>();
-  const at::Tensor flat = at::randn({4, 400}), deep = at::randn({2, 2, 400});
-  const at::Tensor tokens = at::randint(3000, {4}, at::kLong);
+  const at::Tensor flat = at::randn({4, 400}, Device()),
+                   deep = at::randn({2, 2, 400}, Device());
+  const at::Tensor tokens =
+      at::randint(3000, {4}, at::device(Device()).dtype(at::kLong));
   // Gradients of the small matrices, of 3000 x 2 the largest, are made first.
   const auto pass = [&] {
     linear->forward(flat).sum().backward();
@@ -211,7 +224,7 @@ TEST(LoraTest, LearnsWithAnOrdinaryOptimizer) {
   const Lora lora(*net, kAll);
   AdamW optimizer(*net, {.lr = 0.02});
   const at::Tensor base = net->named_parameters()["linear.weight"].clone();
-  const at::Tensor input = Input(), target = at::randn({3, 2});
+  const at::Tensor input = Input(), target = at::randn({3, 2}, Device());
   const auto loss = [&] {
     return net->forward(input).sub(target).square().mean();
   };
@@ -231,7 +244,8 @@ TEST(LoraTest, AnyOtherUseOfTheWeightSeesTheChange) {
   Disturb(lora);
   const at::Tensor sum = net->linear->weight.add(0);
   const at::Tensor stacked = at::stack({net->linear->weight, sum});
-  const at::Tensor tied = at::linear(at::randn({2, 6}), net->embedding->weight);
+  const at::Tensor tied =
+      at::linear(at::randn({2, 6}, Device()), net->embedding->weight);
   EXPECT_EQ(tied.sizes(), at::IntArrayRef({2, 7}));
   EXPECT_TRUE(tied.requires_grad());
   EXPECT_EQ(net->linear->weight.sizes(), at::IntArrayRef({5, 12}));
@@ -249,10 +263,12 @@ TEST(LoraTest, WorksUnderAutocastAndInOtherTypes) {
   Net net;
   const Lora lora(*net, kAll);
   Disturb(lora);
-  const at::Tensor input = at::randn({3, 12}), full = net->linear(input);
-  at::autocast::set_autocast_enabled(at::kCPU, true);
+  const at::Tensor input = at::randn({3, 12}, Device()),
+                   full = net->linear(input);
+  at::autocast::set_autocast_dtype(Device().type(), at::kBFloat16);
+  at::autocast::set_autocast_enabled(Device().type(), true);
   const at::Tensor half = net->linear(input);
-  at::autocast::set_autocast_enabled(at::kCPU, false);
+  at::autocast::set_autocast_enabled(Device().type(), false);
   at::autocast::clear_cache();
   EXPECT_EQ(half.scalar_type(), at::kBFloat16);
   EXPECT_TRUE(at::allclose(half.to(at::kFloat), full, 0.05, 0.05));
@@ -267,7 +283,7 @@ TEST(LoraTest, DropoutIsForTraining) {
   options.dropout = 0.5;
   const Lora lora(*net, options);
   Disturb(lora);
-  const at::Tensor input = at::randn({3, 12});
+  const at::Tensor input = at::randn({3, 12}, Device());
   EXPECT_FALSE(at::equal(net->linear(input), net->linear(input)));
   net->eval();
   EXPECT_TRUE(at::equal(net->linear(input), net->linear(input)));

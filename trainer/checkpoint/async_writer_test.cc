@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <future>
 
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/checkpoint/store.h"
 #include "trainer/checkpoint/testing/sample_checkpoint.h"
 #include "trainer/io/testing/file_system_wrapper.h"
@@ -15,6 +16,17 @@ namespace trainyard {
 namespace {
 
 using ::testing::HasSubstr;
+
+// A checkpoint as a run has it: its tensors are on the device.
+Checkpoint LiveCheckpoint(int64_t step) {
+  Checkpoint checkpoint = SampleCheckpoint(step);
+  for (auto& [group, tensors] : checkpoint.tensors) {
+    for (NamedTensor& item : tensors) {
+      item.tensor = item.tensor.to(at::Device(TestDevice()));
+    }
+  }
+  return checkpoint;
+}
 
 // Blocks the writer before the manifest until the gate opens; can also fail.
 class GatedFiles final : public FileSystemWrapper {
@@ -63,7 +75,7 @@ TEST_F(AsyncCheckpointWriterTest, SavesTheStateAtTheTimeOfTheCall) {
   std::vector<Checkpoint> saved;
   for (const int64_t step : {1, 2, 3}) {
     files_.Reset();
-    Checkpoint live = SampleCheckpoint(step);
+    Checkpoint live = LiveCheckpoint(step);
     ASSERT_TRUE(writer.Save(live).ok());
     files_.reached_.get_future().wait();
     EXPECT_TRUE(writer.busy());

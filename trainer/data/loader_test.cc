@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "backends/testing/standin/standin.h"
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 #include "trainer/accelerator.h"
 #include "trainer/data/item_dataset.h"
@@ -248,6 +250,29 @@ TEST(LoaderTest, CollatesSamplesByAFunction) {
     EXPECT_TRUE(at::equal(loader.Next()->As<at::Tensor>(),
                           at::tensor({0, 1, 1}, at::kLong)));
     EXPECT_EQ(loader.Next()->size(), 7);
+  }
+}
+
+// Each batch ends while its copy may still run.
+TEST(LoaderTest, PinnedBatchesAreCopiedWithoutAWait) {
+  if (!AcceleratorType()) GTEST_SKIP() << "there is no accelerator";
+  const auto sampler = Shuffled(100);
+  for (const int64_t workers : {0, 2}) {
+    Loader loader(
+        Numbers(100), sampler,
+        {.batch_size = 3, .num_workers = workers, .pin_memory = true});
+    loader.StartEpoch(0);
+    std::vector<at::Tensor> copies;
+    if (StandInIsRegistered()) ResetStandInCounts();
+    while (std::optional<AnyBatch> batch = loader.Next()) {
+      EXPECT_TRUE(batch->As<Example>().input.is_pinned());
+      copies.push_back(batch->To(at::Device(TestDevice())).As<Example>().input);
+    }
+    if (StandInIsRegistered()) {
+      EXPECT_EQ(StandInCounts().synchronizations, 0);
+      EXPECT_EQ(StandInCounts().copies_to_device, 2 * 34);
+    }
+    EXPECT_TRUE(at::equal(at::cat(copies).cpu(), sampler->Order(0)));
   }
 }
 

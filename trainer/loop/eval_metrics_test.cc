@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/make_backend.h"
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
 
 namespace trainyard {
@@ -15,7 +16,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-at::Tensor Value(double value) { return at::scalar_tensor(value); }
+at::Device Device() { return at::Device(TestDevice()); }
+
+at::Tensor Value(double value) { return at::scalar_tensor(value, Device()); }
 
 StepOutput Output(double loss, double error, double weight) {
   return {.loss = Value(loss),
@@ -78,7 +81,8 @@ TEST_F(EvalMetricsTest, ARowPerRecordIsForReducersThatTakeIt) {
   EvalMetrics means({}), rows({{"rows", ReduceWith([](const at::Tensor& all) {
                                   return static_cast<double>(all.size(0));
                                 })}});
-  const StepOutput output{.weight = 5, .metrics = {{"rows", at::ones({5})}}};
+  const StepOutput output{.weight = 5,
+                          .metrics = {{"rows", at::ones({5}, Device())}}};
   rows.Add(output);
   rows.Add(output);
   EXPECT_THAT(rows.Read(*backend_), ElementsAre(Pair("rows", 10)));

@@ -106,7 +106,9 @@ class AmpEvaluationTest : public EvaluationTest {
 
 TEST_F(AmpEvaluationTest, IsAutocast) {
   trainer_->Evaluate(LinePoints(4));
-  EXPECT_THAT(task_->output_types, ElementsAre(at::kBFloat16));
+  EXPECT_THAT(
+      task_->output_types,
+      ElementsAre(backend_->device().is_cpu() ? at::kBFloat16 : at::kHalf));
 }
 
 TEST_F(EvaluationTest, WithoutDataThereIsNone) {
@@ -163,7 +165,7 @@ TEST_F(EvaluationTest, ReadsInOrderWhatTrainingShuffles) {
   ASSERT_EQ(task_->train_inputs.size(), 6);
   ASSERT_EQ(task_->eval_inputs.size(), 6);
   const at::Tensor in_order = epoch(task_->eval_inputs, 0);
-  const AnyBatch all = data->Gather(at::arange(12));
+  const AnyBatch all = data->Gather(at::arange(12)).To(backend_->device());
   EXPECT_TRUE(at::equal(in_order, all.As<Example>().input));
   EXPECT_TRUE(at::equal(epoch(task_->eval_inputs, 1), in_order));
   const at::Tensor first = epoch(task_->train_inputs, 0);

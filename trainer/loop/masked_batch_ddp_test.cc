@@ -12,6 +12,7 @@
 
 #include "backends/make_backend.h"
 #include "backends/single_process.h"
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
@@ -79,8 +80,9 @@ Outcome Train(Backend& backend, const at::Tensor& masked, int64_t window) {
 }
 
 TEST(MaskedBatchDdpTest, IsTheRunOfOneProcess) {
-  const auto one = MakeSingleProcessBackend(at::kCPU);
-  const auto all = MakeBackend("ddp", {.device = at::kCPU});
+  const at::Device device(TestDevice());
+  const auto one = MakeSingleProcessBackend(device);
+  const auto all = MakeBackend("ddp", {.device = device});
   const at::Tensor record = at::arange(12);
   // Both records of the first batch; then one of some batches.
   const at::Tensor masked = record.lt(2).logical_or(record.remainder(3).eq(0));

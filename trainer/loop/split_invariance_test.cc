@@ -14,6 +14,7 @@
 
 #include "backends/make_backend.h"
 #include "callbacks/callback_handler.h"
+#include "trainer/accelerator.h"
 #include "trainer/loop/step_runner.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/sgd.h"
@@ -29,12 +30,17 @@ struct TokenBatch {
   auto tensors() { return std::tie(tokens, counts); }
 };
 
+TokenBatch OnDevice(const at::Tensor& tokens, const at::Tensor& counts) {
+  return {tokens.to(DefaultDevice()), counts.to(DefaultDevice())};
+}
+
 enum class MeanOver { kSamples, kTokens };
 
 class TokenTask final : public TaskOf<TokenBatch> {
  public:
   explicit TokenTask(MeanOver over) : over_(over) {
     AddModel("model", model_.ptr());
+    model_.to(DefaultDevice());
   }
 
   StepOutput TrainStep(const TokenBatch& batch, StepContext&) override {
@@ -119,7 +125,7 @@ TEST_P(SplitInvarianceTest, HoldsForRandomSplits) {
     const at::Tensor counts = at::randint(0, 2, {rows, 6}).to(at::kFloat);
     counts.mul_(at::randint(0, 2, {rows, 1}));
     counts[static_cast<int64_t>(random() % rows)][0] = 1;
-    const TokenBatch window{at::randn({rows, 6, 4}), counts};
+    const TokenBatch window = OnDevice(at::randn({rows, 6, 4}), counts);
     const at::Tensor whole = WindowGradient(window, GetParam(), {rows});
     const std::vector<int64_t> split = RandomSplit(rows, random);
     const at::Tensor parts = WindowGradient(window, GetParam(), split);
@@ -132,7 +138,7 @@ TEST_P(SplitInvarianceTest, HoldsForRandomSplits) {
 // batch before they add up.
 TEST_P(SplitInvarianceTest, ValuesAreClippedOncePerUpdate) {
   at::manual_seed(11);
-  const TokenBatch window{at::randn({6, 5, 4}), at::ones({6, 5})};
+  const TokenBatch window = OnDevice(at::randn({6, 5, 4}), at::ones({6, 5}));
   const at::Tensor gradient = WindowGradient(window, GetParam(), {6});
   const double limit = gradient.abs().median().item<double>();
   const auto step = [&](const std::vector<int64_t>& sizes) {

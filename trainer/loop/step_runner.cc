@@ -39,6 +39,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   note_posted_ = false;
   update_called_ = false;
   updated_ = false;
+  outcomes_due_ = true;
 
   parts_.callbacks.Fire(StepStart{clock, batch});
   StepOutput output;
@@ -172,6 +173,8 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
   const double weight = bad_loss_ && parts_.backend.num_processes() == 1
                             ? kNan
                             : parts_.backend.FinishGradients(optimizer);
+  // The device has had this window's passes since.
+  if (std::exchange(outcomes_due_, false)) ReadOutcomes();
   bool updated = false;
   if (std::isnan(weight)) {
     update_dropped_ = true;
@@ -183,23 +186,40 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
         !parts_.callbacks.control().discard_requested() &&
         parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
   }
-  if (updated) {
-    // Several optimizers updated in one step are one update of the run.
-    if (!updated_) parts_.clock.CountUpdate();
-    updated_ = true;
-    RunWrapped(
-        [&](StepWrapper& wrapper, StepWrapper::Next next) {
-          wrapper.WrapScheduleStep(optimizer, *this, next);
-        },
-        [&] { parts_.task.ScheduleStep(optimizer, *this); });
+  if (updated && parts_.backend.outcome_is_open(optimizer)) {
+    open_.push_back(&optimizer);
+  } else {
+    FinishUpdate(optimizer, {parts_.clock, updated}, updated_);
   }
-  parts_.callbacks.Fire(UpdateEnd{parts_.clock, updated});
   RunWrapped(
       [&](StepWrapper& wrapper, StepWrapper::Next next) {
         wrapper.WrapZeroGrad(optimizer, next);
       },
       [&] { parts_.task.ZeroGradStep(optimizer); });
   return updated;
+}
+
+void StepRunner::FinishUpdate(Optimizer& optimizer, UpdateEnd end,
+                              bool& counted) {
+  if (end.updated) {
+    // Several optimizers updated in one step are one update of the run.
+    if (!counted) parts_.clock.CountUpdate();
+    counted = true;
+    RunWrapped(
+        [&](StepWrapper& wrapper, StepWrapper::Next next) {
+          wrapper.WrapScheduleStep(optimizer, *this, next);
+        },
+        [&] { parts_.task.ScheduleStep(optimizer, *this); });
+  }
+  parts_.callbacks.Fire(end);
+}
+
+void StepRunner::ReadOutcomes() {
+  bool counted = false;
+  for (Optimizer* optimizer : std::exchange(open_, {})) {
+    const bool updated = parts_.backend.ReadOutcome(*optimizer);
+    FinishUpdate(*optimizer, {parts_.clock, updated, /*late=*/true}, counted);
+  }
 }
 
 void StepRunner::StepSchedules(Optimizer& optimizer, StepOn on) {

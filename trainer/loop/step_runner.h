@@ -22,6 +22,7 @@
 #include "callbacks/callback_handler.h"
 #include "callbacks/step_wrapper.h"
 #include "trainer/data/batch.h"
+#include "trainer/events.h"
 #include "trainer/loop/grad_window.h"
 #include "trainer/optim/clip.h"
 #include "trainer/optim/optimizer.h"
@@ -83,6 +84,12 @@ class StepRunner final : public StepContext, public Stateful {
   // ranks.
   bool note_posted() const { return note_posted_; }
 
+  // Whether only the device knows if the last update took place. It is counted,
+  // and UpdateEnd fired, in the next window or by ReadOutcomes, which may wait
+  // for the device.
+  bool outcome_is_open() const { return !open_.empty(); }
+  void ReadOutcomes();
+
   // Whether a window is unfinished: its gradients are not applied yet.
   bool in_window() const { return !is_boundary_; }
   // The window without its gradients, which WindowGradients saves.
@@ -109,6 +116,8 @@ class StepRunner final : public StepContext, public Stateful {
   void PostNote();
   // Records a loss that is not finite.
   void CheckFinite(const at::Tensor& loss);
+  // After an update: `counted` is whether the window was counted before.
+  void FinishUpdate(Optimizer& optimizer, UpdateEnd end, bool& counted);
 
   Parts parts_;
   Clip clip_;
@@ -118,6 +127,8 @@ class StepRunner final : public StepContext, public Stateful {
   double reference_ = 1;
   std::optional<BadLoss> bad_loss_;
   int64_t dropped_in_a_row_ = 0;
+  // Optimizers whose last update is open. All are of one step.
+  std::vector<Optimizer*> open_;
 
   // Of the current step.
   const AnyBatch* batch_ = nullptr;
@@ -130,6 +141,8 @@ class StepRunner final : public StepContext, public Stateful {
   bool note_posted_ = false;
   bool update_called_ = false;
   bool updated_ = false;
+  // Open outcomes are of earlier windows.
+  bool outcomes_due_ = false;
 };
 
 }  // namespace trainyard

@@ -228,6 +228,7 @@ bool TrainingRun::RunEpoch() {
     // After the last batch, the epoch is counted before anything is due.
     ended = more ? RunDueActions() : ShouldEnd();
   }
+  steps_.ReadOutcomes();
   requested_.reset();
   if (ended) return false;
   RecordEpochMeans();
@@ -286,6 +287,14 @@ void TrainingRun::HandleDroppedUpdate() {
 bool TrainingRun::RunDueActions() {
   // A run whose loss is not finite ends as it is.
   if (steps_.update_dropped() && ShouldEnd()) return true;
+  if (steps_.outcome_is_open()) {
+    RunClock if_updated = clock_;
+    if_updated.CountUpdate();
+    if (evaluation_.Due(if_updated) || checkpoint_.Due(if_updated) ||
+        report_.Due(if_updated)) {
+      steps_.ReadOutcomes();
+    }
+  }
   if (!evaluator_.empty() && evaluation_.Due(clock_)) {
     Evaluate();
     parts_.task.SetTraining(true);
@@ -294,6 +303,7 @@ bool TrainingRun::RunDueActions() {
   if (checkpoint_.Due(clock_)) SaveCheckpoint(/*finished=*/false);
   if (report_.Due(clock_)) ReportMeans();
   if (!AnyRequested()) return false;
+  steps_.ReadOutcomes();
   RunRequestedActions();
   return ShouldEnd();
 }

@@ -7,6 +7,7 @@
 #include <ATen/ops/_foreach_div.h>
 #include <ATen/ops/_foreach_lerp.h>
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_sub.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -156,6 +157,7 @@ void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
   // Nothing here is differentiated, so skip the autograd layer of all
   // operations.
   const at::AutoDispatchBelowAutograd no_autograd;
+  raised_.clear();
   MakeMissingState();
   for (Lists& lists : lists_) {
     FollowParameters(lists);
@@ -221,6 +223,7 @@ void ListOptimizer::Run(Lists& lists,
                         const std::optional<at::Tensor>& divisor) {
   if (kernel_ == Kernel::kFused) {
     lists.divisor = divisor;
+    lists.skip = skip().defined() ? std::optional(skip()) : std::nullopt;
   } else if (divisor) {
     at::_foreach_div_(lists.grads, *divisor);
   }
@@ -230,11 +233,24 @@ void ListOptimizer::Run(Lists& lists,
       // model, so write directly.
       for (const at::Tensor& step : lists.steps) HostScalar(step) += 1;
       lists.step = HostScalar(lists.steps[0]);
+      if (lists.skip) {
+        raised_.insert(raised_.end(), lists.steps.begin(), lists.steps.end());
+      }
     } else {
       at::_foreach_add_(lists.steps, 1);
+      if (lists.skip) {
+        at::_foreach_sub_(lists.steps,
+                          Tensors(lists.steps.size(), *lists.skip));
+      }
     }
   }
   Update(lists);
+}
+
+void ListOptimizer::TakeBackStep() {
+  for (const at::Tensor& step : std::exchange(raised_, {})) {
+    HostScalar(step) -= 1;
+  }
 }
 
 void ListOptimizer::Decay(Lists& lists, double lr, double weight_decay,

@@ -33,6 +33,7 @@ namespace trainyard {
 class ListOptimizer : public Optimizer {
  public:
   std::vector<NamedTensor> NamedTensors() const final;
+  void TakeBackStep() final;
 
  protected:
   using Tensors = std::vector<at::Tensor>;
@@ -55,6 +56,9 @@ class ListOptimizer : public Optimizer {
     double step = 0;
     // Only with kFused: the kernel must divide the gradients by it.
     std::optional<at::Tensor> divisor;
+    // Only with kFused, if skips_on_device(): the kernel must change nothing if
+    // it is 1.
+    std::optional<at::Tensor> skip;
   };
 
   enum class Kernel {
@@ -122,6 +126,8 @@ class ListOptimizer : public Optimizer {
   std::vector<std::string> state_names_;
   std::vector<MakeState> make_state_;  // one per state name
   std::optional<Counter> counter_;
+  // Counters on the host that the last step raised, if it may be skipped.
+  Tensors raised_;
 };
 
 }  // namespace trainyard

@@ -7,10 +7,13 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
+#include "trainer/optim/adam.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/optim/lbfgs.h"
 #include "trainer/optim/sgd.h"
@@ -20,6 +23,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 class Plain final : public ListOptimizer {
  public:
@@ -39,7 +44,8 @@ class Recorder final : public ListOptimizer {
       : ListOptimizer("Recorder", groups, {{"lr", 1}}) {
     AddState("average");
     AddState("rows", [](const Lists&, const at::Tensor& param) {
-      return param.dim() > 1 ? at::ones({param.size(0)}) : at::Tensor();
+      return param.dim() > 1 ? at::ones({param.size(0)}, Device())
+                             : at::Tensor();
     });
     AddSteps();
   }
@@ -56,7 +62,7 @@ class Recorder final : public ListOptimizer {
 };
 
 at::Tensor Parameter(at::ScalarType type = at::kFloat) {
-  return at::ones({2}, type).requires_grad_();
+  return at::ones({2}, at::device(Device()).dtype(type)).requires_grad_();
 }
 
 void SetGradient(const at::Tensor& param, double value) {
@@ -68,15 +74,72 @@ TEST(ListOptimizerTest, HeaderExample) {
   Plain optimizer({w}, 0.5);
   SetGradient(w, 4);
   optimizer.step();
-  EXPECT_TRUE(at::equal(w, at::full({2}, -1.0F)));
+  EXPECT_TRUE(at::equal(w, at::full({2}, -1.0F, Device())));
 }
 
 TEST(ListOptimizerTest, GradientsAreDividedOnRequest) {
   const at::Tensor w = Parameter();
   Plain optimizer({w}, 0.5);
   SetGradient(w, 4);
-  optimizer.StepDivided(at::full({}, 4.0F));
-  EXPECT_TRUE(at::equal(w, at::full({2}, 0.5F)));
+  optimizer.StepDivided(at::full({}, 4.0F, Device()));
+  EXPECT_TRUE(at::equal(w, at::full({2}, 0.5F, Device())));
+}
+
+// Steps of which the second and third are skipped, beside the others alone.
+template <class T, class Options>
+void ExpectSkipped(const Options& options) {
+  const at::Tensor flagged = Parameter(), plain = Parameter();
+  T some({flagged}, options), all({plain}, options);
+  for (const double gradient : {3.0, 5.0, 7.0, -2.0, 4.0}) {
+    const bool skip = gradient >= 5;
+    SetGradient(flagged, 2 * gradient);
+    some.StepUnless(at::full({}, skip ? 1.0F : 0.0F, Device()),
+                    at::full({}, 2.0F, Device()));
+    if (skip) {
+      some.TakeBackStep();
+    } else {
+      SetGradient(plain, gradient);
+      all.step();
+    }
+  }
+  EXPECT_TRUE(at::allclose(flagged, plain, 1e-6, 1e-7));
+  EXPECT_FALSE(at::equal(flagged, at::ones({2}, Device())));
+  const std::vector<NamedTensor> state = some.NamedTensors();
+  const std::vector<NamedTensor> expected = all.NamedTensors();
+  ASSERT_EQ(state.size(), expected.size());
+  for (size_t i = 0; i < state.size(); ++i) {
+    EXPECT_TRUE(at::allclose(state[i].tensor, expected[i].tensor, 1e-6, 1e-7))
+        << state[i].name;
+  }
+}
+
+TEST(ListOptimizerTest, AFlagOnTheDeviceSkipsAStep) {
+  ExpectSkipped<AdamW>(AdamWOptions{.lr = 0.1});
+  ExpectSkipped<AdamW>(AdamWOptions{.lr = 0.1, .amsgrad = true});
+  ExpectSkipped<Adam>(AdamOptions{.lr = 0.1, .weight_decay = 0.1});
+  ExpectSkipped<SGD>(SGDOptions{.lr = 0.1});
+  ExpectSkipped<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5});
+}
+
+// The first step of a momentum is the whole gradient, whenever it is.
+TEST(ListOptimizerTest, TheFirstStepMayBeSkipped) {
+  const at::Tensor w = Parameter();
+  SGD optimizer({w}, {.lr = 1, .momentum = 0.9, .dampening = 0.5});
+  SetGradient(w, 8);
+  optimizer.StepUnless(at::ones({}, Device()));
+  optimizer.TakeBackStep();
+  EXPECT_TRUE(at::equal(w, at::ones({2}, Device())));
+  optimizer.StepUnless(at::zeros({}, Device()));
+  EXPECT_TRUE(at::equal(w, at::full({2}, -7.0F, Device())));
+}
+
+TEST(ListOptimizerTest, OthersRefuseAFlag) {
+  const at::Tensor w = Parameter();
+  Plain optimizer({w}, 0.5);
+  EXPECT_FALSE(optimizer.skips_on_device());
+  EXPECT_THAT(ErrorOf<c10::ValueError>(
+                  [&] { optimizer.StepUnless(at::zeros({}, Device())); }),
+              HasSubstr("Plain: StepUnless: cannot skip a step on the device"));
 }
 
 TEST(ListOptimizerTest, SkipsParametersWithoutGradient) {
@@ -115,7 +178,7 @@ TEST(ListOptimizerTest, AListHasOneType) {
 }
 
 TEST(ListOptimizerTest, StateIsNamedAndLeavesOutUndefinedTensors) {
-  const at::Tensor matrix = at::ones({3, 2}).requires_grad_();
+  const at::Tensor matrix = at::ones({3, 2}, Device()).requires_grad_();
   const Recorder optimizer({{.params = {{"m", matrix}, {"v", Parameter()}}}});
   std::vector<std::string> names;
   for (const NamedTensor& item : optimizer.NamedTensors())
@@ -125,18 +188,19 @@ TEST(ListOptimizerTest, StateIsNamedAndLeavesOutUndefinedTensors) {
 }
 
 TEST(ListOptimizerTest, RejectsAStateThatDoesNotFitAndKeepsItsOwn) {
-  AdamW optimizer({at::ones({2}).requires_grad_()});
+  AdamW optimizer({at::ones({2}, Device()).requires_grad_()});
   EXPECT_THAT(ErrorOf<c10::ValueError>([&] {
-                optimizer.LoadTensors({{"0/exp_avg", at::ones({2})},
-                                       {"0/step", at::ones({1, 1})},
-                                       {"1/exp_avg", at::ones({2})}});
+                optimizer.LoadTensors({{"0/exp_avg", at::ones({2}, Device())},
+                                       {"0/step", at::ones({1, 1}, Device())},
+                                       {"1/exp_avg", at::ones({2}, Device())}});
               }),
               HasSubstr("AdamW: the saved tensors do not fit:\n"
                         "1 missing:\n  \"0/exp_avg_sq\"\n"
                         "1 unexpected:\n  \"1/exp_avg\"\n"
                         "1 different:\n  \"0/step\": saved as Float [1, 1], "
                         "wanted as Float []"));
-  EXPECT_TRUE(at::equal(optimizer.NamedTensors()[0].tensor, at::zeros({2})));
+  EXPECT_TRUE(
+      at::equal(optimizer.NamedTensors()[0].tensor, at::zeros({2}, Device())));
 }
 
 TEST(ListOptimizerTest, GradientsAreNotKeptAlive) {
@@ -160,9 +224,12 @@ TEST(ListOptimizerTest, AnUpdateIsSeenByAutograd) {
 
 // ATen's fused kernels on the CPU ignore strides and would mix up elements.
 TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
-  const at::Tensor rows = at::ones({2, 3}).requires_grad_();
-  const at::Tensor columns = at::ones({3, 2}).t().requires_grad_();
-  const at::Tensor gradient = at::arange(6, at::kFloat).view({2, 3}).sub(2.5);
+  const at::Tensor rows = at::ones({2, 3}, Device()).requires_grad_();
+  const at::Tensor columns = at::ones({3, 2}, Device()).t().requires_grad_();
+  const at::Tensor gradient =
+      at::arange(6, at::device(Device()).dtype(at::kFloat))
+          .view({2, 3})
+          .sub(2.5);
   AdamW a({rows}, {.lr = 0.1}), b({columns}, {.lr = 0.1});
   for (int update = 0; update < 3; ++update) {
     rows.mutable_grad() = gradient.mul(update - 0.5);
@@ -176,7 +243,7 @@ TEST(ListOptimizerTest, AGradientInAnotherLayoutIsTheSameGradient) {
 
 TEST(ListOptimizerTest, FusedKernelsRejectParametersWithGaps) {
   const at::Tensor gaps =
-      at::ones({4, 4}).slice(1, 0, 2).detach().requires_grad_();
+      at::ones({4, 4}, Device()).slice(1, 0, 2).detach().requires_grad_();
   try {
     const AdamW optimizer({{.params = {{"slice", gaps}}}});
     FAIL() << "accepted a slice";

@@ -228,6 +228,22 @@ void Optimizer::StepDivided(const at::Tensor& divisor) {
   Step(divisor);
 }
 
+void Optimizer::StepUnless(const at::Tensor& skip,
+                           const std::optional<at::Tensor>& divisor) {
+  TORCH_CHECK_VALUE(skips_on_device(), name_,
+                    ": StepUnless: cannot skip a step on the device; read the "
+                    "flag and call step");
+  const at::NoGradGuard no_gradients;
+  skip_ = skip;
+  try {
+    Step(divisor);
+  } catch (...) {
+    skip_.reset();
+    throw;
+  }
+  skip_.reset();
+}
+
 void Optimizer::ZeroGrad() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
   for (auto& [name, item] : slices_) item.whole.mutable_grad().reset();

@@ -51,6 +51,20 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   // scalar on the parameters' device. The gradients are unspecified afterwards.
   void StepDivided(const at::Tensor& divisor);
 
+  // Whether StepUnless may be called.
+  virtual bool skips_on_device() const { return false; }
+
+  // As StepDivided, or as step() without a divisor, unless `skip` is 1: then
+  // nothing changes but the gradients. Both are float scalars on the
+  // parameters' device, and the host does not wait for them. REQUIRES:
+  // skips_on_device().
+  void StepUnless(const at::Tensor& skip,
+                  const std::optional<at::Tensor>& divisor = std::nullopt);
+
+  // To be called once the host knows that the last StepUnless was skipped,
+  // before the next step: takes back what the host has counted.
+  virtual void TakeBackStep() {}
+
   // Drops all gradients, so that the next backward pass need not add to zeros.
   void ZeroGrad();
 
@@ -133,6 +147,9 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   // The update. Called with gradient recording switched off.
   virtual void Step(const std::optional<at::Tensor>& divisor) = 0;
 
+  // Of StepUnless, during Step. Undefined in other steps.
+  const at::Tensor& skip() const { return skip_; }
+
   const std::string& name() const { return name_; }
   // The values of a group, in the order of the constructor's `fields`. The
   // pointer stays valid.
@@ -150,6 +167,7 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   std::vector<at::Tensor> parameters_;  // same order
   std::map<std::string, ParamSlice> slices_;
   std::vector<at::Tensor> gradients_;
+  at::Tensor skip_;
 };
 
 }  // namespace trainyard

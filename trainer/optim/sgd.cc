@@ -51,7 +51,7 @@ void SGD::Update(Lists& lists) {
   at::_fused_sgd_(lists.params, lists.grads, moves ? buffers : at::TensorList(),
                   field[kWeightDecay], field[kMomentum], field[kLr],
                   field[kDampening], nesterov_, /*maximize=*/false,
-                  /*is_first_step=*/lists.step == 1, lists.divisor);
+                  /*is_first_step=*/lists.step == 1, lists.divisor, lists.skip);
 }
 
 }  // namespace trainyard

@@ -20,14 +20,14 @@ DatasetPtr LinePoints(int64_t size) {
 }
 
 struct LineRig::Parts {
-  Parts(double lr, Backend* backend)
+  Parts(double lr, Backend* backend, bool default_callbacks)
       : model((at::manual_seed(1), TestLinear(3, 1))),
         optimizer(*model, {.lr = lr, .weight_decay = 0}),
         own(backend == nullptr ? MakeSingleProcessBackend(DefaultDevice())
                                : nullptr),
         trainer(Supervised(model, MeanSquaredError()), optimizer,
                 backend == nullptr ? *own : *backend,
-                {.default_callbacks = false}) {}
+                {.default_callbacks = default_callbacks}) {}
 
   TestLinear model;
   AdamW optimizer;
@@ -35,12 +35,13 @@ struct LineRig::Parts {
   Trainer trainer;
 };
 
-LineRig::LineRig(double lr, Backend* backend)
-    : parts_(std::make_unique<Parts>(lr, backend)) {}
+LineRig::LineRig(double lr, Backend* backend, bool default_callbacks)
+    : parts_(std::make_unique<Parts>(lr, backend, default_callbacks)) {}
 LineRig::~LineRig() = default;
 
 Trainer& LineRig::trainer() { return parts_->trainer; }
 Optimizer& LineRig::optimizer() { return parts_->optimizer; }
+torch::nn::Module& LineRig::model() { return *parts_->model; }
 at::Tensor LineRig::weight() const {
   return parts_->model["weight"].detach().cpu().clone();
 }

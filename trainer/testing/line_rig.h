@@ -1,5 +1,5 @@
 // LineRig is a trainer of a very small problem, for tests: a Linear(3, 1) that
-// learns a line. It has no default callbacks: it prints nothing.
+// learns a line. Without default callbacks it prints nothing.
 //
 //   LineRig rig;
 //   rig.trainer().Train({.data = LinePoints(10), .length = Epochs(1)});
@@ -16,6 +16,10 @@
 #include "trainer/optim/optimizer.h"
 #include "trainer/trainer.h"
 
+namespace torch::nn {
+class Module;
+}  // namespace torch::nn
+
 namespace trainyard {
 
 // Points in three dimensions, each with twice their sum; the same at every
@@ -26,11 +30,13 @@ class LineRig {
  public:
   // The same weights at every construction. On one process of its own, or on
   // `backend`, which is borrowed.
-  explicit LineRig(double lr = 0.1, Backend* backend = nullptr);
+  explicit LineRig(double lr = 0.1, Backend* backend = nullptr,
+                   bool default_callbacks = false);
   ~LineRig();
 
   Trainer& trainer();
   Optimizer& optimizer();
+  torch::nn::Module& model();
   // A copy of the model's weight, on the CPU.
   at::Tensor weight() const;
 

@@ -94,6 +94,7 @@ void TestModule::train() const { module_->train(); }
 void TestModule::eval() const { module_->eval(); }
 bool TestModule::is_training() const { return module_->is_training(); }
 void TestModule::to(at::ScalarType type) const { module_->to(type); }
+void TestModule::to(at::Device device) const { module_->to(device); }
 
 TestLinear::TestLinear(int64_t in_features, int64_t out_features)
     : TestModule(AnyModule(torch::nn::Linear(in_features, out_features))) {}

@@ -60,6 +60,7 @@ class TestModule {
   void eval() const;
   bool is_training() const;
   void to(at::ScalarType type) const;
+  void to(at::Device device) const;
 
  protected:
   explicit TestModule(const torch::nn::AnyModule& module);

@@ -240,7 +240,8 @@ class Group final : public c10d::Backend {
     return all[0];
   }
 
-  // NCCL refuses ranks that share a device. Asked once, at the first call.
+  // NCCL refuses ranks that share a device. Asked once, at the first call, when
+  // all ranks are known to make it.
   void CheckDevices() {
     if (std::exchange(connected_, true) || size_ == 1) return;
     char host[256] = {};
@@ -296,8 +297,8 @@ class Group final : public c10d::Backend {
     tasks_.Add([=, this]() mutable {
       const c10::StreamGuard guard(stream_);
       try {
-        CheckDevices();
         order_.Enter(call);
+        CheckDevices();
         run();
         kernel.reset();
         future->markCompleted(operands.writes);

@@ -131,15 +131,44 @@ TEST(StandInGroupTest, ARankThatDoesNotCallIsNamed) {
   const Group group = MakeGroup("missing");
   const int last = TestWorldSize() - 1;
   const at::Tensor x = at::ones({4}, Device());
-  // The first collective connects the communicator, and all ranks must call it.
   AllReduce(group, x)->wait();
   if (TestRank() != last) {
     EXPECT_THAT(
         ErrorOfWork(AllReduce(group, x)),
-        AllOf(HasSubstr("rank " + std::to_string(last) + " did not call it"),
+        AllOf(HasSubstr("collective 2 did not end"),
+              HasSubstr("rank " + std::to_string(last) + " did not call it"),
               HasSubstr("rank 0 is in allreduce of 4 Float")));
   }
   WaitForAllRanks();
+}
+
+TEST(StandInGroupTest, ARankThatNeverCallsIsNamed) {
+  if (TestWorldSize() == 1) GTEST_SKIP() << "there is no other rank";
+  const Group group = MakeGroup("never");
+  const int last = TestWorldSize() - 1;
+  if (TestRank() != last) {
+    EXPECT_THAT(
+        ErrorOfWork(AllReduce(group, at::ones({4}, Device()))),
+        AllOf(HasSubstr("collective 1 did not end"),
+              HasSubstr("rank " + std::to_string(last) + " did not call it"),
+              HasSubstr("rank 0 is in allreduce of 4 Float")));
+  }
+  WaitForAllRanks();
+}
+
+// As a gradient is, while some ranks have called something else.
+TEST(StandInGroupTest, TrainingAndSideGroupsDoNotWaitForEachOther) {
+  const auto& group = RankGroup();
+  std::vector<at::Tensor> asked = {at::ones({4}, Device())};
+  std::vector<at::Tensor> gradient = {at::full({2}, TestRank() + 1, Device())};
+  const int ranks = TestWorldSize();
+  c10::intrusive_ptr<c10d::Work> late;
+  if (TestRank() == 0) late = group->side()->allreduce(asked);
+  group->training()->allreduce(gradient)->wait();
+  EXPECT_EQ(gradient[0].cpu()[0].item<double>(), ranks * (ranks + 1) / 2);
+  if (TestRank() != 0) late = group->side()->allreduce(asked);
+  late->wait();
+  EXPECT_EQ(asked[0].cpu()[0].item<double>(), ranks);
 }
 
 TEST(StandInGroupTest, EveryRankNeedsADeviceOfItsOwn) {

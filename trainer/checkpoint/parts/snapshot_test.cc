@@ -5,10 +5,13 @@
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 
+#include "tools/launch/testing/test_rank.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
+
+at::Device Device() { return at::Device(TestDevice()); }
 
 const at::Tensor& TensorOf(const Snapshot& snapshot, size_t i) {
   return snapshot.checkpoint().tensors.at("model").at(i).tensor;
@@ -17,9 +20,9 @@ const at::Tensor& TensorOf(const Snapshot& snapshot, size_t i) {
 Checkpoint Make() {
   Checkpoint checkpoint{.step = 3};
   for (const char* name : {"a", "b", "c", "d"}) {
-    checkpoint.tensors["model"].push_back({name, at::ones({2, 3})});
+    checkpoint.tensors["model"].push_back({name, at::ones({2, 3}, Device())});
   }
-  SetTensor(checkpoint.parts["window"], "gradient", at::ones({4}));
+  SetTensor(checkpoint.parts["window"], "gradient", at::ones({4}, Device()));
   return checkpoint;
 }
 
@@ -43,7 +46,7 @@ TEST(SnapshotTest, ReusesBuffersForTheSameShapes) {
   const void* const first = TensorOf(snapshot, 0).const_data_ptr();
   const void* const second = TensorOf(snapshot, 1).const_data_ptr();
   checkpoint.tensors.at("model")[0].tensor.fill_(2);
-  checkpoint.tensors.at("model")[1].tensor = at::full({9, 9}, 2.0);
+  checkpoint.tensors.at("model")[1].tensor = at::full({9, 9}, 2.0, Device());
   ASSERT_TRUE(snapshot.Take(checkpoint).ok());
   EXPECT_EQ(TensorOf(snapshot, 0).const_data_ptr(), first);
   EXPECT_NE(TensorOf(snapshot, 1).const_data_ptr(), second);
