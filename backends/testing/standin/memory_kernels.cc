@@ -121,9 +121,13 @@ at::Scalar ReadScalar(const at::Tensor& self) {
   const c10::Stream stream = runtime.CurrentStream(self.device().index());
   runtime.HostWaits(stream, "aten::_local_scalar_dense");
   runtime.CountCopy(/*to_device=*/false, self.nbytes());
-  Kernel kernel("aten::_local_scalar_dense", stream);
-  kernel.Reads(self);
-  return OnHost(self).item();
+  const at::Scalar value = [&] {
+    Kernel kernel("aten::_local_scalar_dense", stream);
+    kernel.Reads(self);
+    return OnHost(self).item();
+  }();
+  runtime.HostIsDoneWith(stream);
+  return value;
 }
 
 void RecordStream(at::Tensor& self, at::Stream stream) {

@@ -337,6 +337,31 @@ TEST_F(StandInGraphTest, AReplayIsWorkOfItsStream) {
   Guard().synchronizeDevice(0);
 }
 
+TEST_F(StandInGraphTest, AReplayMustNotOverwriteWhatOthersStillRead) {
+  const at::Tensor x = at::ones({4}, StandInDevice());
+  at::Tensor kept;
+  const auto graph = MakeStepGraph(StandInDevice());
+  graph->Capture([&] { kept = x.mul(2); });
+  graph->Replay();
+  const c10::Stream side = Side();
+  c10::Event replayed(StandInDevice().type()), read(StandInDevice().type());
+  replayed.record(Current());
+  replayed.block(side);
+  at::Tensor sum;
+  {
+    const c10::StreamGuard guard(side);
+    sum = kept.sum();
+    read.record(side);
+  }
+  graph->Replay();
+  EXPECT_THAT(TakeStandInErrors(),
+              ElementsAre(AllOf(HasSubstr("race: aten::mul"),
+                                HasSubstr("which aten::sum"))));
+  read.block(Current());
+  graph->Replay();
+  Guard().synchronizeDevice(0);
+}
+
 TEST_F(StandInGraphTest, OnlyTheDefaultGeneratorAdvances) {
   at::Generator own =
       at::globalContext().getAcceleratorHooksInterface().getNewGenerator(0);
