@@ -128,6 +128,12 @@ class Backend : public Stateful {
   // scales losses checks for it.
   virtual bool Update(Optimizer& optimizer, const UpdateOptions& options) = 0;
 
+  // Whether a step can be captured as a graph and replayed: Forward, Backward
+  // and Update launch the same work for every batch of a shape, wait for
+  // nothing and use no number of the host that changes. What FinishGradients
+  // and EndWindow do is not captured.
+  virtual bool capturable() const { return false; }
+
   // Ends a window, after all of its optimizers were updated. Collective.
   virtual void EndWindow() = 0;
 };

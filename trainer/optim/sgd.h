@@ -32,6 +32,7 @@ class SGD final : public ListOptimizer {
   explicit SGD(const ParamGroups& groups, const SGDOptions& options = {});
 
   bool element_wise() const override { return true; }
+  bool capturable() const override { return true; }
 
  private:
   void Update(Lists& lists) override;
