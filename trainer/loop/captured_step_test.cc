@@ -138,8 +138,8 @@ TEST_F(CapturedStepTest, ExampleOfTheHeader) {
   EXPECT_EQ(clock.updates(), 22);
 }
 
-// Two models with an optimizer each, a metric, and outputs that a callback adds
-// up.
+// Two models with an optimizer each, and a metric and outputs that a callback
+// adds up.
 class TwoModels final : public TaskOf<Example> {
  public:
   TwoModels() {
@@ -171,6 +171,9 @@ class OutputSum final : public Callback {
   void OnForwardEnd(const ForwardEnd& e, Control&) override {
     outputs_.push_back(e.outputs.detach());
   }
+  void OnStepEnd(const StepEnd& e, Control&) override {
+    outputs_.push_back(e.output.metrics[0].second.detach().view({1, 1}));
+  }
   double Read() const { return at::cat(outputs_).sum().item<double>(); }
   size_t steps() const { return outputs_.size(); }
 
@@ -200,7 +203,7 @@ TEST_F(CapturedStepTest, SeveralOptimizersMetricsAndOutputs) {
   };
   const std::vector<double> captured = train(true);
   EXPECT_EQ(captured, train(false));
-  EXPECT_EQ(captured[1], 6);
+  EXPECT_EQ(captured[1], 2 * 6);
 }
 
 TEST_F(CapturedStepTest, BackendsThatCannotAreRefused) {
