@@ -91,7 +91,7 @@ std::vector<std::pair<const void*, bool>> CapturedStep::Places() const {
 void CapturedStep::SayOnce(const std::string& what) {
   if (std::find(said_.begin(), said_.end(), what) != said_.end()) return;
   said_.push_back(what);
-  LOG(INFO) << what;
+  LOG(WARNING) << what;
 }
 
 void CapturedStep::StartOver(BatchShape shape) {
@@ -122,6 +122,8 @@ std::optional<StepOutput> CapturedStep::RunPasses(const AnyBatch& batch,
     same_shape_ = false;
     // Until there is a graph, the latest shape is the one to capture.
     if (passes_ == nullptr) {
+      SayOnce("batches differ in shape: the step is captured after " +
+              std::to_string(warmup_steps_) + " in a row of one shape");
       StartOver(std::move(shape));
     } else {
       SayOnce(

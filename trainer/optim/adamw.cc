@@ -12,7 +12,8 @@ AdamW::AdamW(const ParamGroups& groups, const AdamWOptions& options)
 
 void AdamW::Update(Lists& lists) {
   const double* const field = lists.fields;
-  if (lists.divisor && !amsgrad() && CanUpdateAdamWOnHost(lists.params)) {
+  if (lists.divisor && !amsgrad() && !lists.rate.defined() &&
+      CanUpdateAdamWOnHost(lists.params)) {
     const AdamWHostStep step = {
         .lr = field[kLr],
         .beta1 = field[kBeta1],
