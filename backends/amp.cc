@@ -52,8 +52,10 @@ class LateFlag {
 
 class Amp final : public BackendDecorator {
  public:
-  Amp(std::unique_ptr<Backend> backend, const AmpOptions& options)
+  Amp(std::unique_ptr<Backend> backend, const AmpOptions& options,
+      bool capturable)
       : BackendDecorator(std::move(backend)),
+        capturable_(capturable),
         name_(BackendDecorator::name() + "-amp"),
         dtype_(options.dtype.value_or(device().is_cpu() ? at::kBFloat16
                                                         : at::kHalf)) {
@@ -125,6 +127,9 @@ class Amp final : public BackendDecorator {
     return !skipped;
   }
 
+  // The loss scale is a number on the host, and changes.
+  bool capturable() const override { return capturable_ && !scaler_; }
+
   void EndWindow() override {
     if (scaler_) scaler_->Update();
     BackendDecorator::EndWindow();
@@ -162,6 +167,7 @@ class Amp final : public BackendDecorator {
     return options;
   }
 
+  const bool capturable_;
   const std::string name_;
   const c10::ScalarType dtype_;
   std::optional<GradScaler> scaler_;
@@ -173,7 +179,8 @@ class Amp final : public BackendDecorator {
 
 std::unique_ptr<Backend> MakeAmpBackend(std::unique_ptr<Backend> backend,
                                         const AmpOptions& options) {
-  return std::make_unique<Amp>(std::move(backend), options);
+  const bool capturable = backend != nullptr && backend->capturable();
+  return std::make_unique<Amp>(std::move(backend), options, capturable);
 }
 
 }  // namespace trainyard

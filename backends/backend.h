@@ -151,6 +151,12 @@ class Backend : public Stateful {
   // host need not wait for the device. REQUIRES: outcome_is_open().
   virtual bool ReadOutcome(Optimizer& /*optimizer*/) { return true; }
 
+  // Whether a step can be captured as a graph and replayed: Forward, Backward
+  // and Update launch the same work for every batch of a shape, wait for
+  // nothing and use no number of the host that changes. What FinishGradients
+  // and EndWindow do is not captured.
+  virtual bool capturable() const { return false; }
+
   // Ends a window, after all of its optimizers were updated. Collective.
   virtual void EndWindow() = 0;
 };

@@ -78,6 +78,9 @@ class BackendDecorator : public Backend {
   bool ReadOutcome(Optimizer& optimizer) override {
     return backend_->ReadOutcome(optimizer);
   }
+  // What a decorator adds may not be in the graph: one that is captured says
+  // so.
+  bool capturable() const override { return false; }
   void EndWindow() override { backend_->EndWindow(); }
 
   // A decorator with state of its own adds its values to the wrapped

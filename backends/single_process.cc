@@ -74,6 +74,7 @@ class SingleProcess final : public Backend {
     return true;
   }
 
+  bool capturable() const override { return true; }
   void EndWindow() override {}
 
   State SaveState() const override { return State(); }

@@ -103,6 +103,7 @@ void CheckTrainOptions(const TrainOptions& options) {
                1);
   CheckAtLeast("max_micro_batch_size", options.max_micro_batch_size, 1);
   CheckAtLeast("grad_accum_steps", options.grad_accum_steps, 1);
+  CheckAtLeast("capture_after_steps", options.capture_after_steps, 1);
   CheckAtLeast("max_dropped_updates", options.max_dropped_updates, 0);
   CheckResume(options);
   std::set<std::string> names = {"train"};

@@ -82,6 +82,11 @@ struct TrainOptions {
   GroupSchedules schedule = {};
   // Of other fields, other optimizers, or stepped otherwise.
   std::vector<FieldSchedule> schedules = {};
+  // On an accelerator: after this many steps on batches of one shape, the step
+  // is captured as a graph, which is replayed for later batches of that shape
+  // (loop/captured_step.h has the rules). Learning rates are rounded to floats.
+  // Unset: never. REQUIRES: >= 1, if set.
+  std::optional<int64_t> capture_after_steps = std::nullopt;
   // A loss that is NaN or infinite never reaches the weights: the update of its
   // window is dropped on all processes. This many updates in a row may be
   // dropped before the run stops; the batches count in no mean. On other

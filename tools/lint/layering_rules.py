@@ -12,6 +12,8 @@ INTERFACES = [
     "//backends:backend",
     "//backends:collectives",
     "//backends:gather_text",
+    "//backends:own_stream",
+    "//backends:step_graph",
     "//backends:while_others_wait",
     "//backends:whole_parameters",
     "//callbacks:callback",

@@ -79,6 +79,9 @@ class AnyBatch {
   // Its tensors, in the order of ForEachTensor.
   std::vector<at::Tensor> tensors() const { return holder_->Tensors(); }
 
+  // The tensors that vectors and maps in it have: see AppendLayout.
+  std::string layout() const { return holder_->Layout(); }
+
   // A batch of the same type with `function` applied to each defined tensor.
   using TensorFunction = c10::function_ref<at::Tensor(const at::Tensor&)>;
   AnyBatch Map(TensorFunction function) const;

@@ -1,6 +1,8 @@
 #include "trainer/loop/step_runner.h"
 
 #include <c10/util/Exception.h>
+#include <c10/util/ScopeExit.h>
+#include <c10/util/Type.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include "trainer/events.h"
+#include "trainer/loop/captured_step.h"
 #include "trainer/scalar_value.h"
 
 namespace trainyard {
@@ -21,7 +24,24 @@ StepRunner::StepRunner(Parts parts, Clip clip, ScheduleSet* schedules)
     : parts_(std::move(parts)),
       clip_(std::move(clip)),
       schedules_(schedules),
-      wrappers_(parts_.callbacks.FindAllByPriority<StepWrapper>()) {}
+      wrappers_(parts_.callbacks.FindAllByPriority<StepWrapper>()) {
+  if (parts_.captured == nullptr) return;
+  for (const StepWrapper* pointer : wrappers_) {
+    const StepWrapper& wrapper = *pointer;
+    C10_THROW_ERROR(ValueError,
+                    "StepRunner: steps are captured, but the callback " +
+                        c10::demangle(typeid(wrapper).name()) +
+                        " wraps steps, which a replay would leave out; remove "
+                        "it, or train without capture_after_steps");
+  }
+  TORCH_CHECK_VALUE(
+      parts_.clock.grad_accum_steps() == 1,
+      "StepRunner: steps are captured, "
+      "but an update has ",
+      parts_.clock.grad_accum_steps(),
+      " batches; set grad_accum_steps to 1 and no max_micro_batch_size, or "
+      "train without capture_after_steps");
+}
 
 StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
                            std::optional<int64_t> all_samples) {
@@ -42,17 +62,7 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   outcomes_due_ = true;
 
   parts_.callbacks.Fire(StepStart{clock, batch});
-  StepOutput output;
-  parts_.backend.Forward([&] { output = parts_.task.TrainStep(batch, *this); });
-  if (!output.weight) output.weight = static_cast<double>(batch.size());
-  parts_.callbacks.Fire(LossEnd{clock, batch, output});
-  if (!share_) {
-    RunWrapped(
-        [&](StepWrapper& wrapper, StepWrapper::Next next) {
-          wrapper.WrapBackward(output, *this, next);
-        },
-        [&] { parts_.task.BackwardStep(output, *this); });
-  }
+  const StepOutput output = RunPasses(batch);
   PostNote();  // of a step without Backward
   parts_.callbacks.Fire(BackwardEnd{clock, output});
   if (!update_called_) {
@@ -72,6 +82,65 @@ StepOutput StepRunner::Run(const AnyBatch& batch, int64_t batches_left,
   clock.CountBatch(all_samples.value_or(batch.size() * clock.num_processes()));
   if (schedules_ != nullptr) schedules_->Step(StepOn::kBatch);
   parts_.callbacks.Fire(StepEnd{clock, batch, output});
+  return output;
+}
+
+StepOutput StepRunner::RunForward(const AnyBatch& inputs) {
+  StepOutput output;
+  parts_.backend.Forward(
+      [&] { output = parts_.task.TrainStep(inputs, *this); });
+  if (!output.weight) output.weight = static_cast<double>(inputs.size());
+  return output;
+}
+
+void StepRunner::RunBackward(const StepOutput& output) {
+  if (share_) return;  // the task has called Backward
+  RunWrapped(
+      [&](StepWrapper& wrapper, StepWrapper::Next next) {
+        wrapper.WrapBackward(output, *this, next);
+      },
+      [&] { parts_.task.BackwardStep(output, *this); });
+}
+
+StepOutput StepRunner::RunPasses(const AnyBatch& batch) {
+  if (parts_.captured != nullptr) {
+    if (auto output = ReplayPasses(batch)) return std::move(*output);
+  }
+  StepOutput output = RunForward(batch);
+  if (parts_.captured != nullptr) parts_.captured->CheckWeight(*output.weight);
+  parts_.callbacks.Fire(LossEnd{parts_.clock, batch, output});
+  RunBackward(output);
+  return output;
+}
+
+std::optional<StepOutput> StepRunner::ReplayPasses(const AnyBatch& batch) {
+  const auto record = [&](const AnyBatch& inputs) {
+    recording_ = true;
+    recorded_outputs_.clear();
+    const auto stop = c10::make_scope_exit([&] {
+      recording_ = false;
+      share_.reset();
+    });
+    batch_ = &inputs;
+    StepOutput output = RunForward(inputs);
+    RunBackward(output);
+    return output;
+  };
+  const auto output = parts_.captured->RunPasses(batch, record);
+  batch_ = &batch;
+  if (!output) return std::nullopt;
+  if (parts_.callbacks.Hears<ForwardEnd>()) {
+    for (const at::Tensor& outputs : recorded_outputs_) {
+      parts_.callbacks.Fire(ForwardEnd{parts_.clock, batch, outputs.clone()});
+    }
+  }
+  parts_.callbacks.Fire(LossEnd{parts_.clock, batch, *output});
+  // What Backward does on the host.
+  reference_ = parts_.backend.ReferenceWeight(*output->weight);
+  share_ = window_.Add(*output->weight, reference_);
+  CheckFinite(output->loss);
+  parts_.backend.BackwardWithoutBatch(
+      {.sync = is_boundary_, .weight = bad_loss_ ? kNan : window_.total()});
   return output;
 }
 
@@ -98,6 +167,10 @@ void StepRunner::LoadState(const State& state) {
 }
 
 void StepRunner::ForwardDone(const at::Tensor& outputs) {
+  if (recording_) {
+    recorded_outputs_.push_back(outputs.detach());
+    return;
+  }
   parts_.callbacks.Fire(ForwardEnd{parts_.clock, *batch_, outputs});
 }
 
@@ -130,6 +203,14 @@ void StepRunner::Backward(const at::Tensor& loss,
                     "the loss has no gradient: nothing it was computed from "
                     "requires one. Are the parameters frozen, or was it "
                     "computed under NoGradGuard or from detached tensors?");
+  if (recording_) {
+    // The only batch of its window. ReplayPasses counts its weight.
+    const auto size = static_cast<double>(batch_->size());
+    parts_.captured->CheckWeight(weight.value_or(size));
+    share_ = 1;
+    parts_.backend.Backward(loss, {});
+    return;
+  }
   // Several losses of one batch are over the same records: they are counted
   // once.
   if (!share_) {
@@ -167,6 +248,10 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
       "Update: the optimizer was not added, so that no checkpoint would have "
       "its state; write AddOptimizer(\"name\", optimizer) in the task's "
       "constructor");
+  TORCH_CHECK_VALUE(!recording_,
+                    "Update: a step that is captured cannot update in its "
+                    "TrainStep; return the loss, or train without "
+                    "capture_after_steps");
   update_called_ = true;
   if (!is_boundary_) return false;
   // A process whose loss is not finite weighs NaN, and so does the mean.
@@ -182,9 +267,11 @@ bool StepRunner::Update(Optimizer& optimizer, const Clip& clip) {
     // A window that weighs nothing on all ranks has no gradient to update with.
     const double divisor = window_.divisor(weight);
     parts_.callbacks.Fire(GradientsReady{parts_.clock, divisor});
-    updated =
-        !parts_.callbacks.control().discard_requested() &&
-        parts_.backend.Update(optimizer, {.divisor = divisor, .clip = clip});
+    const UpdateOptions options{.divisor = divisor, .clip = clip};
+    updated = !parts_.callbacks.control().discard_requested() &&
+              (parts_.captured != nullptr
+                   ? parts_.captured->Update(optimizer, options)
+                   : parts_.backend.Update(optimizer, options));
   }
   if (updated && parts_.backend.outcome_is_open(optimizer)) {
     open_.push_back(&optimizer);

@@ -33,6 +33,8 @@
 
 namespace trainyard {
 
+class CapturedStep;
+
 class StepRunner final : public StepContext, public Stateful {
  public:
   struct Parts {
@@ -47,10 +49,13 @@ class StepRunner final : public StepContext, public Stateful {
     // What this rank tells the others at the end of a window, along with its
     // gradients. Unset: nothing.
     std::function<RankNote()> note = nullptr;
+    // Replays steps as graphs. Null: each step is run.
+    CapturedStep* captured = nullptr;
   };
 
   // `schedules` may be null. Callbacks that are StepWrappers must be added
-  // before.
+  // before. Throws c10::ValueError if steps are to be captured and there are
+  // any, or windows of several batches.
   StepRunner(Parts parts, Clip clip, ScheduleSet* schedules = nullptr);
 
   // Trains on the batch. `batches_left` counts the batches of the epoch that
@@ -111,6 +116,13 @@ class StepRunner final : public StepContext, public Stateful {
     wrap(*wrappers_[from], [&] { RunWrapped(wrap, inner, from + 1); });
   }
 
+  // Forward and backward pass of the batch, and their events.
+  StepOutput RunPasses(const AnyBatch& batch);
+  // The same by a graph. Unset: nothing was done.
+  std::optional<StepOutput> ReplayPasses(const AnyBatch& batch);
+  StepOutput RunForward(const AnyBatch& inputs);
+  void RunBackward(const StepOutput& output);
+
   // Sends the note, once per window: before its gradients are exchanged, so
   // that it has arrived after them.
   void PostNote();
@@ -143,6 +155,10 @@ class StepRunner final : public StepContext, public Stateful {
   bool updated_ = false;
   // Open outcomes are of earlier windows.
   bool outcomes_due_ = false;
+  // The passes are recorded in a graph and not run; what a replay needs of
+  // them.
+  bool recording_ = false;
+  std::vector<at::Tensor> recorded_outputs_;
 };
 
 }  // namespace trainyard

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/gather_text.h"
+#include "backends/own_stream.h"
 #include "trainer/error_message.h"
 #include "trainer/events.h"
 #include "trainer/loop/check_models.h"
@@ -64,6 +65,7 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
       clock_({.grad_accum_steps = config_.grad_accum_steps,
               .num_processes = config_.num_processes,
               .total_batch_size = config_.total_batch_size}),
+      captured_(MakeCapturedStep()),
       steps_(MakeStepRunner()),
       gradients_(parts.task),
       state_(parts.backend),
@@ -93,13 +95,24 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
   parts_.control.Reset();
 }
 
+std::unique_ptr<CapturedStep> TrainingRun::MakeCapturedStep() const {
+  if (!options_.capture_after_steps) return nullptr;
+  CapturedStep::Parts parts{parts_.task, {}, parts_.backend};
+  for (const NamedOptimizer& item : parts_.optimizers) {
+    parts.optimizers.push_back(item.optimizer);
+  }
+  return std::make_unique<CapturedStep>(std::move(parts),
+                                        *options_.capture_after_steps);
+}
+
 StepRunner TrainingRun::MakeStepRunner() {
   StepRunner::Parts parts{parts_.task,
                           {},
                           parts_.backend,
                           parts_.callbacks,
                           clock_,
-                          [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; }};
+                          [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; },
+                          captured_.get()};
   for (const NamedOptimizer& item : parts_.optimizers) {
     parts.optimizers.push_back(item.optimizer);
   }
@@ -142,6 +155,9 @@ void TrainingRun::AddSchedules(int64_t total_updates) {
 }
 
 RunResult TrainingRun::Run() {
+  // The default stream cannot be captured.
+  std::optional<OwnStream> stream;
+  if (captured_ != nullptr) stream.emplace(parts_.backend.device());
   try {
     parts_.callbacks.FireInitEnd();
     RunEpochs();

@@ -27,6 +27,7 @@
 #include "trainer/data/batch_source.h"
 #include "trainer/loop/batch_reader.h"
 #include "trainer/loop/cancellation.h"
+#include "trainer/loop/captured_step.h"
 #include "trainer/loop/evaluator.h"
 #include "trainer/loop/milestone.h"
 #include "trainer/loop/run_checkpoints.h"
@@ -66,6 +67,7 @@ class TrainingRun {
   Optimizer& FindOptimizer(const std::string& name) const;
   std::unique_ptr<BatchSource> MakeTrainSource() const;
   void AddEvalSets();
+  std::unique_ptr<CapturedStep> MakeCapturedStep() const;
   StepRunner MakeStepRunner();
   void AddSchedules(int64_t total_updates);
   void RegisterState();
@@ -124,6 +126,8 @@ class TrainingRun {
   const RunConfig config_;
   RunClock clock_;
   ScheduleSet schedules_;
+  // Null: steps are not captured.
+  std::unique_ptr<CapturedStep> captured_;
   StepRunner steps_;
   WindowGradients gradients_;
   RngState rng_;

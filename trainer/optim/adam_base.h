@@ -22,6 +22,7 @@ class AdamBase : public ListOptimizer {
  public:
   bool element_wise() const override { return true; }
   bool skips_on_device() const override { return true; }
+  bool capturable() const override { return true; }
 
  protected:
   // The order of Lists::fields and of Lists::state.
@@ -52,11 +53,19 @@ class AdamBase : public ListOptimizer {
   template <class FusedKernel>
   void UpdateFused(Lists& lists, FusedKernel kernel) const {
     const double* const field = lists.fields;
-    kernel(
-        lists.params, lists.grads, lists.state[kExpAvg], lists.state[kExpAvgSq],
-        amsgrad_ ? lists.state[kMaxExpAvgSq] : at::TensorList(), lists.steps,
-        field[kLr], field[kBeta1], field[kBeta2], field[kWeightDecay],
-        field[kEps], amsgrad_, /*maximize=*/false, lists.divisor, lists.skip);
+    const auto update = [&](const auto& rate) {
+      kernel(lists.params, lists.grads, lists.state[kExpAvg],
+             lists.state[kExpAvgSq],
+             amsgrad_ ? lists.state[kMaxExpAvgSq] : at::TensorList(),
+             lists.steps, rate, field[kBeta1], field[kBeta2],
+             field[kWeightDecay], field[kEps], amsgrad_, /*maximize=*/false,
+             lists.divisor, lists.skip);
+    };
+    if (lists.rate.defined()) {
+      update(lists.rate);
+    } else {
+      update(field[kLr]);
+    }
   }
 
  private:

@@ -12,7 +12,7 @@ AdamW::AdamW(const ParamGroups& groups, const AdamWOptions& options)
 
 void AdamW::Update(Lists& lists) {
   const double* const field = lists.fields;
-  if (lists.divisor && !lists.skip && !amsgrad() &&
+  if (lists.divisor && !lists.skip && !amsgrad() && !lists.rate.defined() &&
       CanUpdateAdamWOnHost(lists.params)) {
     const AdamWHostStep step = {
         .lr = field[kLr],

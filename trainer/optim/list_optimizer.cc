@@ -8,9 +8,11 @@
 #include <ATen/ops/_foreach_lerp.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_sub.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -153,12 +155,54 @@ void ListOptimizer::FollowParameters(Lists& lists) const {
   if (counter_ == Counter::kDevice) move(lists.steps);
 }
 
+void ListOptimizer::KeepRatesOnDevice(bool keep) {
+  TORCH_CHECK_VALUE(capturable() || !keep, name(),
+                    ": its updates cannot be captured");
+  rates_on_device_ = keep;
+  if (keep) return CopyRates();
+  for (Lists& lists : lists_) {
+    lists.rate.reset();
+    lists.copied_rate.reset();
+  }
+}
+
+void ListOptimizer::CopyRates() {
+  const at::AutoDispatchBelowAutograd no_autograd;
+  for (Lists& lists : lists_) {
+    const at::Device device = lists.params.front().device();
+    if (!lists.rate.defined() || lists.rate.device() != device) {
+      lists.rate = at::empty({}, at::TensorOptions(device).dtype(at::kFloat));
+      lists.copied_rate.reset();
+    }
+    if (lists.copied_rate == lists.fields[0]) continue;
+    lists.rate.fill_(lists.fields[0]);
+    lists.copied_rate = lists.fields[0];
+  }
+}
+
+bool ListOptimizer::IsRecorded(const Lists& lists) {
+  if (!lists.rate.defined()) return false;
+  const c10::impl::VirtualGuardImpl guard(lists.rate.device().type());
+  return guard.isStreamCapturing(guard.getStream(lists.rate.device()));
+}
+
+void ListOptimizer::PrepareReplay() {
+  CopyRates();
+  for (const at::Tensor& step : recorded_steps_) HostScalar(step) += 1;
+}
+
 void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
   // Nothing here is differentiated, so skip the autograd layer of all
   // operations.
   const at::AutoDispatchBelowAutograd no_autograd;
   raised_.clear();
   MakeMissingState();
+  if (rates_on_device_) {
+    const bool recorded = !lists_.empty() && IsRecorded(lists_.front());
+    // In the graph the number of now would stay.
+    if (!recorded) CopyRates();
+    if (recorded) recorded_steps_.clear();
+  }
   for (Lists& lists : lists_) {
     FollowParameters(lists);
     if (Collect(lists)) {
@@ -168,6 +212,7 @@ void ListOptimizer::Step(const std::optional<at::Tensor>& divisor) {
         Lists some;
         some.fields = lists.fields;
         some.initial = lists.initial;
+        some.rate = lists.rate;
         Select(lists.params, part, some.params);
         Select(lists.grads, part, some.grads);
         Select(lists.steps, part, some.steps);
@@ -231,10 +276,18 @@ void ListOptimizer::Run(Lists& lists,
     if (lists.steps[0].is_cpu()) {
       // A kernel call per counter would take as long as the update of a small
       // model, so write directly.
-      for (const at::Tensor& step : lists.steps) HostScalar(step) += 1;
-      lists.step = HostScalar(lists.steps[0]);
-      if (lists.skip) {
-        raised_.insert(raised_.end(), lists.steps.begin(), lists.steps.end());
+      lists.step = HostScalar(lists.steps[0]) + 1;
+      if (IsRecorded(lists)) {
+        TORCH_CHECK_VALUE(lists.step > 1, name(),
+                          ": the first update of a parameter cannot be "
+                          "captured: it differs from the others");
+        recorded_steps_.insert(recorded_steps_.end(), lists.steps.begin(),
+                               lists.steps.end());
+      } else {
+        for (const at::Tensor& step : lists.steps) HostScalar(step) += 1;
+        if (lists.skip) {
+          raised_.insert(raised_.end(), lists.steps.begin(), lists.steps.end());
+        }
       }
     } else {
       at::_foreach_add_(lists.steps, 1);

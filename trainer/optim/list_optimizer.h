@@ -35,6 +35,9 @@ class ListOptimizer : public Optimizer {
   std::vector<NamedTensor> NamedTensors() const final;
   void TakeBackStep() final;
 
+  void KeepRatesOnDevice(bool keep) final;
+  void PrepareReplay() final;
+
  protected:
   using Tensors = std::vector<at::Tensor>;
 
@@ -59,6 +62,11 @@ class ListOptimizer : public Optimizer {
     // Only with kFused, if skips_on_device(): the kernel must change nothing if
     // it is 1.
     std::optional<at::Tensor> skip;
+    // Only if capturable(): in place of the first field, which is the learning
+    // rate, if it is defined.
+    at::Tensor rate;
+    // What `rate` has in it; unset: unknown.
+    std::optional<double> copied_rate;
   };
 
   enum class Kernel {
@@ -118,8 +126,14 @@ class ListOptimizer : public Optimizer {
   bool Collect(Lists& lists) const;
   std::vector<std::vector<size_t>> Parts(const Lists& lists) const;
   void Run(Lists& lists, const std::optional<at::Tensor>& divisor);
+  void CopyRates();
+  // Whether the update of these lists is recorded in a graph and not run.
+  static bool IsRecorded(const Lists& lists);
 
   Kernel kernel_;
+  bool rates_on_device_ = false;
+  // The counters on the CPU that the recorded update counts.
+  Tensors recorded_steps_;
   // Mutable: reading the state makes it.
   mutable std::vector<Lists> lists_;
   std::vector<std::vector<std::string>> param_names_;  // one per list

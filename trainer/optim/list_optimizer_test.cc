@@ -3,6 +3,7 @@
 #include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/full_like.h>
@@ -10,6 +11,8 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <memory>
 
 #include "tools/launch/testing/test_rank.h"
 #include "tools/testing/error_of.h"
@@ -283,6 +286,48 @@ TEST(ListOptimizerTest, AddGroupDoesNotAffectOtherGroups) {
   EXPECT_EQ(optimizer.NamedTensors().size(), 6);
   optimizer.ZeroGrad();
   EXPECT_FALSE(b.grad().defined());
+}
+
+// Two groups, a schedule and a division; the rates as floats.
+template <class Make>
+at::Tensor TrainedWithRates(const Make& make, bool on_device) {
+  const at::Tensor a = Parameter(), b = Parameter();
+  const auto optimizer =
+      make(ParamGroups({{.params = {{"a", a}}},
+                        {.params = {{"b", b}}, .overrides = {{"lr", 0.25}}}}));
+  if (on_device) optimizer->KeepRatesOnDevice(true);
+  for (int step = 1; step <= 4; ++step) {
+    const double rate = 0.1 / step;
+    // The last one is a number again.
+    if (step == 4) optimizer->KeepRatesOnDevice(false);
+    optimizer->Field(0, "lr") =
+        on_device || step == 4 ? rate : static_cast<float>(rate);
+    a.mutable_grad() = at::full({2}, 0.3 * step);
+    b.mutable_grad() = at::full({2}, -0.7);
+    if (step % 2 == 0) {
+      optimizer->StepDivided(at::full({}, 2.0));
+    } else {
+      optimizer->step();
+    }
+  }
+  return at::cat({a.detach(), b.detach()});
+}
+
+TEST(ListOptimizerTest, RatesOnTheDeviceAreFloats) {
+  const auto sgd = [](const ParamGroups& groups) {
+    return std::make_unique<SGD>(groups, SGDOptions{.momentum = 0.5});
+  };
+  const auto adamw = [](const ParamGroups& groups) {
+    // Divided gradients are not updated by the kernel of the host then.
+    return std::make_unique<AdamW>(groups, AdamWOptions{.amsgrad = true});
+  };
+  EXPECT_TRUE(TrainedWithRates(sgd, true).equal(TrainedWithRates(sgd, false)));
+  EXPECT_TRUE(
+      TrainedWithRates(adamw, true).equal(TrainedWithRates(adamw, false)));
+  Plain plain({Parameter()}, 0.1);
+  EXPECT_FALSE(plain.capturable());
+  EXPECT_THAT(ErrorOf<c10::ValueError>([&] { plain.KeepRatesOnDevice(true); }),
+              HasSubstr("Plain: its updates cannot be captured"));
 }
 
 TEST(ListOptimizerTest, RejectedGroupsAreNotAdded) {

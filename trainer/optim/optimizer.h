@@ -107,6 +107,18 @@ class Optimizer : public torch::optim::Optimizer, public Stateful {
   // The slices in use, by the name of the parameter.
   const std::map<std::string, ParamSlice>& slices() const { return slices_; }
 
+  // Whether an update can be recorded in a graph (backends/step_graph.h) and
+  // replayed.
+  virtual bool capturable() const { return false; }
+  // Reads the learning rates from tensors of floats on the device from now on,
+  // or no longer: in a graph, numbers of the host cannot change. Updates copy
+  // them there. REQUIRES: capturable().
+  virtual void KeepRatesOnDevice(bool /*keep*/) {}
+  // The host's part of an update that is replayed: copies the learning rates to
+  // the device, and counts the update. REQUIRES: an update was captured while
+  // rates were kept on the device.
+  virtual void PrepareReplay() {}
+
   // Returns all tensors of the state as "<parameter>/<what>", in name order.
   // They share memory with the optimizer. Of a parameter with a slice, tensors
   // with an element per element of the parameter have those of the slice.

@@ -47,11 +47,19 @@ void SGD::Update(Lists& lists) {
   TORCH_CHECK_VALUE(!moves || buffers[0].defined(), "SGD: momentum was set to ",
                     field[kMomentum],
                     " in a group that started with 0 and has no buffers");
-  // The first direction is the whole gradient, for any dampening.
-  at::_fused_sgd_(lists.params, lists.grads, moves ? buffers : at::TensorList(),
-                  field[kWeightDecay], field[kMomentum], field[kLr],
-                  field[kDampening], nesterov_, /*maximize=*/false,
-                  /*is_first_step=*/lists.step == 1, lists.divisor, lists.skip);
+  const auto update = [&](const auto& rate) {
+    // The first direction is the whole gradient, for any dampening.
+    at::_fused_sgd_(lists.params, lists.grads,
+                    moves ? buffers : at::TensorList(), field[kWeightDecay],
+                    field[kMomentum], rate, field[kDampening], nesterov_,
+                    /*maximize=*/false, /*is_first_step=*/lists.step == 1,
+                    lists.divisor, lists.skip);
+  };
+  if (lists.rate.defined()) {
+    update(lists.rate);
+  } else {
+    update(field[kLr]);
+  }
 }
 
 }  // namespace trainyard

@@ -33,6 +33,7 @@ class SGD final : public ListOptimizer {
 
   bool element_wise() const override { return true; }
   bool skips_on_device() const override { return true; }
+  bool capturable() const override { return true; }
 
  private:
   void Update(Lists& lists) override;

@@ -1,6 +1,5 @@
 #include "backends/testing/standin/kernels.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
@@ -15,6 +14,8 @@
 #include <vector>
 
 #include "backends/testing/standin/generator.h"
+#include "backends/testing/standin/random_state.h"
+#include "backends/testing/standin/recorded.h"
 #include "backends/testing/standin/runtime.h"
 
 namespace trainyard::standin {
@@ -188,37 +189,6 @@ class Arguments {
   std::optional<c10::Device> device_;
 };
 
-// Replaces the missing generator of a random operator by the device's. One
-// that has no such argument uses the CPU's own: that gets the device's state.
-class RandomState {
- public:
-  RandomState(const OperatorHandle& op, c10::DeviceIndex device, Stack& host) {
-    if (!op.hasTag(at::Tag::nondeterministic_seeded)) return;
-    const auto& arguments = op.schema().arguments();
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].name() != "generator") continue;
-      if (host[i].isNone()) {
-        host[i] = HostGenerator(DefaultGenerator(device));
-      }
-      return;
-    }
-    own_ = HostGenerator(DefaultGenerator(device));
-    at::Generator cpu = at::detail::getDefaultCPUGenerator();
-    before_ = cpu.get_state();
-    cpu.set_state(own_->get_state());
-  }
-  ~RandomState() {
-    if (!own_) return;
-    at::Generator cpu = at::detail::getDefaultCPUGenerator();
-    own_->set_state(cpu.get_state());
-    cpu.set_state(before_);
-  }
-
- private:
-  std::optional<at::Generator> own_;
-  at::Tensor before_;
-};
-
 at::Tensor NewLike(const at::Tensor& host, c10::Device device) {
   return at::empty_strided(host.sizes(), host.strides(),
                            host.options().device(device));
@@ -245,7 +215,7 @@ std::optional<size_t> AliasOf(const c10::FunctionSchema& schema, size_t i) {
 class HostRun {
  public:
   HostRun(const OperatorHandle& op, const std::vector<c10::IValue>& values)
-      : op_(op), arguments_(op, values) {}
+      : op_(op), arguments_(op_, values) {}
 
   void Run(Stack& stack) {
     const std::string& name = op_.schema().name();
@@ -285,6 +255,7 @@ class HostRun {
     }
   }
 
+  c10::DeviceIndex device() const { return arguments_.device().index(); }
   const std::vector<at::Tensor>& results() const { return results_; }
 
  private:
@@ -334,11 +305,13 @@ class HostRun {
 
 void RunOnHost(const OperatorHandle& op, std::vector<c10::IValue> values,
                Stack& stack) {
-  auto run = std::make_shared<HostRun>(op, values);
-  run->Run(stack);
-  if (Runtime::Get().capturing()) {
-    Runtime::Get().AddReplay([run] { run->Repeat(run->results()); });
-  }
+  HostRun run(op, values);
+  run.Run(stack);
+  if (!Runtime::Get().Captures(run.device())) return;
+  Runtime::Get().AddReplay(
+      [op, recorded = Recorded(values), results = Recorded(run.results())] {
+        HostRun(op, recorded).Repeat(results);
+      });
 }
 
 std::vector<c10::IValue> Pop(const OperatorHandle& op, Stack& stack) {

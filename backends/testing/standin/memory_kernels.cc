@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "backends/testing/standin/kernels.h"
+#include "backends/testing/standin/recorded.h"
 #include "backends/testing/standin/runtime.h"
 
 namespace trainyard::standin {
@@ -118,11 +119,15 @@ at::Tensor& SetStorage(at::Tensor& self, at::Storage storage,
 at::Scalar ReadScalar(const at::Tensor& self) {
   Runtime& runtime = Runtime::Get();
   const c10::Stream stream = runtime.CurrentStream(self.device().index());
-  runtime.CountCopy(/*to_device=*/false, self.nbytes());
   runtime.HostWaits(stream, "aten::_local_scalar_dense");
-  Kernel kernel("aten::_local_scalar_dense", stream);
-  kernel.Reads(self);
-  return OnHost(self).item();
+  runtime.CountCopy(/*to_device=*/false, self.nbytes());
+  const at::Scalar value = [&] {
+    Kernel kernel("aten::_local_scalar_dense", stream);
+    kernel.Reads(self);
+    return OnHost(self).item();
+  }();
+  runtime.HostIsDoneWith(stream);
+  return value;
 }
 
 void RecordStream(at::Tensor& self, at::Stream stream) {
@@ -138,14 +143,16 @@ bool Plain(const at::Tensor& from, const at::Tensor& to) {
 
 // Between the memory of one device; also converts.
 void CopyOnDevice(const at::Tensor& from, const at::Tensor& to) {
-  const auto run = [from, to] {
-    Kernel kernel("aten::copy_", to.device().index());
-    kernel.Reads(from);
-    kernel.Writes(to);
-    OnHost(to).copy_(OnHost(from));
+  const auto run = [](const at::Tensor& source, const at::Tensor& target) {
+    Kernel kernel("aten::copy_", target.device().index());
+    kernel.Reads(source);
+    kernel.Writes(target);
+    OnHost(target).copy_(OnHost(source));
   };
-  run();
-  Runtime::Get().AddReplay(run);
+  run(from, to);
+  if (!Runtime::Get().Captures(to.device().index())) return;
+  Runtime::Get().AddReplay(
+      [run, from = Recorded(from), to = Recorded(to)] { run(from, to); });
 }
 
 // Between two devices: both current streams take part.
@@ -153,6 +160,9 @@ void CopyBetweenDevices(const at::Tensor& from, const at::Tensor& to) {
   Runtime& runtime = Runtime::Get();
   const c10::Stream sending = runtime.CurrentStream(from.device().index());
   const c10::Stream receiving = runtime.CurrentStream(to.device().index());
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      !runtime.Captures(sending) && !runtime.Captures(receiving),
+      "standin: a copy between devices cannot be captured");
   runtime.StreamWaits(sending, runtime.Record(receiving));
   {
     Kernel kernel("aten::copy_ between devices", sending);
@@ -174,19 +184,23 @@ void Transfer(const at::Tensor& from, const at::Tensor& to, bool non_blocking) {
   const c10::Stream stream = runtime.CurrentStream(device.device().index());
   const bool pinned = runtime.IsPinned(host.storage().data());
   const bool wait = !non_blocking || !pinned;
-  runtime.CountCopy(to_device, from.nbytes());
   if (wait) {
     runtime.HostWaits(
         stream, name + (pinned ? " (blocking)" : " (memory not page-locked)"));
   }
-  const auto run = [=] {
-    Kernel kernel(name, Runtime::Get().CurrentStream(device.device().index()));
-    kernel.Reads(from);
-    kernel.Writes(to);
-    OnHost(to).copy_(OnHost(from));
+  const auto run = [=, index = device.device().index()](
+                       const at::Tensor& source, const at::Tensor& target) {
+    Runtime::Get().CountCopy(to_device, source.nbytes());
+    Kernel kernel(name, Runtime::Get().CurrentStream(index));
+    kernel.Reads(source);
+    kernel.Writes(target);
+    OnHost(target).copy_(OnHost(source));
   };
-  run();
-  runtime.AddReplay(run);
+  run(from, to);
+  if (runtime.Captures(stream)) {
+    runtime.AddReplay(
+        [run, from = Recorded(from), to = Recorded(to)] { run(from, to); });
+  }
   // The work itself is behind the first wait, which is the one that counts.
   if (wait) runtime.HostIsDoneWith(stream);
 }

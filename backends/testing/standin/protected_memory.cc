@@ -47,7 +47,8 @@ void* ProtectedMemory::Allocate(size_t bytes, HostAccess access) {
   Block block = {.bytes = bytes,
                  .pages = std::max(kPage, (bytes + kPage - 1) / kPage * kPage),
                  .open = 1,
-                 .access = access};
+                 .access = access,
+                 .allocation = ++allocations_};
   uintptr_t start = 0;
   std::deque<uintptr_t>& freed = freed_[block.pages];
   if (freed.size() > kQuarantine) {
@@ -118,6 +119,16 @@ void* ProtectedMemory::Find(const void* address) const {
   --it;
   return at < it->first + it->second.pages ? reinterpret_cast<void*>(it->first)
                                            : nullptr;
+}
+
+int64_t ProtectedMemory::AllocationOf(const void* block) const {
+  const auto it = blocks_.find(reinterpret_cast<uintptr_t>(block));
+  return it == blocks_.end() ? 0 : it->second.allocation;
+}
+
+size_t ProtectedMemory::SizeOf(const void* block) const {
+  const auto it = blocks_.find(reinterpret_cast<uintptr_t>(block));
+  return it == blocks_.end() ? 0 : it->second.bytes;
 }
 
 }  // namespace trainyard::standin

@@ -47,6 +47,10 @@ class ProtectedMemory {
   // Returns the start of the block that the address is in; null if it is in
   // none.
   void* Find(const void* address) const;
+  // Which allocation the block is of, counted from 1; 0 if it was freed.
+  int64_t AllocationOf(const void* block) const;
+  // 0 if it was freed.
+  size_t SizeOf(const void* block) const;
 
   size_t bytes_in_use() const { return bytes_in_use_; }
   size_t peak_bytes() const { return peak_bytes_; }
@@ -58,6 +62,7 @@ class ProtectedMemory {
     size_t pages = 0;  // in bytes, without the closed page
     int open = 0;
     HostAccess access = HostAccess::kNone;
+    int64_t allocation = 0;
   };
   void Protect(void* start, const Block& block);
 
@@ -68,6 +73,7 @@ class ProtectedMemory {
   std::map<size_t, std::deque<uintptr_t>> freed_;
   size_t bytes_in_use_ = 0;
   size_t peak_bytes_ = 0;
+  int64_t allocations_ = 0;
 };
 
 }  // namespace trainyard::standin

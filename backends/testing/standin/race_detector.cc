@@ -74,6 +74,11 @@ bool RaceDetector::Before(const Past& past, const VectorClock& clock) const {
 }
 
 void RaceDetector::RemoveBlock(uintptr_t begin) {
+  CheckFree(begin);
+  blocks_.erase(begin);
+}
+
+void RaceDetector::CheckFree(uintptr_t begin) {
   const auto it = blocks_.find(begin);
   if (it == blocks_.end()) return;
   const Block& block = it->second;
@@ -88,7 +93,28 @@ void RaceDetector::RemoveBlock(uintptr_t begin) {
            streams_[block.stream].name +
            ": wait for that work, or call record_stream");
   }
-  blocks_.erase(it);
+}
+
+RaceDetector::History RaceDetector::SaveHistory() const {
+  History history{.launches = launches_};
+  for (const Stream& stream : streams_) history.clocks.push_back(stream.clock);
+  for (const auto& [begin, block] : blocks_) {
+    history.accesses[block.number] = block.past;
+  }
+  return history;
+}
+
+void RaceDetector::ForgetSince(const History& history) {
+  launches_ = history.launches;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    streams_[i].clock =
+        i < history.clocks.size() ? history.clocks[i] : VectorClock(i + 1);
+  }
+  for (auto& [begin, block] : blocks_) {
+    const auto before = history.accesses.find(block.number);
+    block.past =
+        before == history.accesses.end() ? std::vector<Past>() : before->second;
+  }
 }
 
 void RaceDetector::Access(const MemoryAccess& access, int stream,

@@ -40,6 +40,14 @@ struct MemoryAccess {
 
 class RaceDetector {
  public:
+  // An access that was made.
+  struct Past {
+    MemoryAccess access;
+    int stream = 0;
+    int64_t time = 0;
+    std::string operation;
+  };
+
   // Returns the number of the new stream.
   int AddStream(const std::string& name);
 
@@ -65,11 +73,23 @@ class RaceDetector {
   // Reports work on other streams that may still use the block: its memory
   // belongs to later work of the stream that it was allocated on.
   void RemoveBlock(uintptr_t block);
+  // The same of a block that stays: its owner hands it out again.
+  void CheckFree(uintptr_t block);
 
   // An access by the last work that was launched on the stream. Reports every
   // conflicting access that it does not come after.
   void Access(const MemoryAccess& access, int stream,
               const std::string& operation);
+
+  // What has been launched and accessed so far. Forget takes back what came
+  // after it: work that was recorded in a graph, and not done.
+  struct History {
+    std::vector<VectorClock> clocks;
+    std::map<int64_t, std::vector<Past>> accesses;  // by block
+    int64_t launches = 0;
+  };
+  History SaveHistory() const;
+  void ForgetSince(const History& history);
 
   // Adds an error that another check found.
   void Report(const std::string& error) { errors_.push_back(error); }
@@ -83,12 +103,6 @@ class RaceDetector {
   struct Stream {
     std::string name;
     VectorClock clock;
-  };
-  struct Past {
-    MemoryAccess access;
-    int stream = 0;
-    int64_t time = 0;
-    std::string operation;
   };
   struct Block {
     int64_t number = 0;

@@ -103,6 +103,7 @@ void* Runtime::AllocateBlock(size_t bytes,
   void* const block =
       memory_.Allocate(bytes, device ? HostAccess::kNone : HostAccess::kAll);
   if (device) {
+    if (InCapture(stream)) pools_[block] = {.pool = capture_->id};
     detector_.AddBlock(reinterpret_cast<uintptr_t>(block), bytes,
                        StreamNumber(stream), this_operator);
     counts_.peak_bytes = std::max<int64_t>(
@@ -115,11 +116,21 @@ void* Runtime::AllocateBlock(size_t bytes,
 
 void Runtime::FreeBlock(void* block) {
   const std::lock_guard lock(mutex_);
+  if (const auto it = pools_.find(block); it != pools_.end()) {
+    // Stays the graph's.
+    it->second.freed = true;
+    if (capture_) detector_.CheckFree(reinterpret_cast<uintptr_t>(block));
+    return;
+  }
+  FreeNow(block);
+}
+
+void Runtime::FreeNow(void* block) {
   detector_.RemoveBlock(reinterpret_cast<uintptr_t>(block));
   pinned_.erase(block);
   // CUDA's allocator of pinned memory waits for copies by itself.
   pending_.erase(block);
-  before_capture_.erase(block);
+  if (capture_) capture_->before.erase(block);
   memory_.Free(block);
 }
 
@@ -168,17 +179,20 @@ int Runtime::StreamNumber(c10::Stream stream) {
 
 RecordedEvent Runtime::Record(c10::Stream stream) {
   const std::lock_guard lock(mutex_);
-  return {detector_.Now(StreamNumber(stream)), detector_.launches()};
+  return {detector_.Now(StreamNumber(stream)), detector_.launches(),
+          InCapture(stream) ? capture_->id : 0};
 }
 
 void Runtime::StreamWaits(c10::Stream stream, const RecordedEvent& event) {
   const std::lock_guard lock(mutex_);
+  JoinCapture(stream, event);
   ++counts_.stream_waits;
   detector_.StreamWaits(StreamNumber(stream), event.clock);
 }
 
 bool Runtime::Query(const RecordedEvent& event) {
   const std::lock_guard lock(mutex_);
+  CheckMayWait(event.capture != 0, "a query of an event");
   if (detector_.HostKnows(event.clock)) return true;
   if (detector_.launches() < event.launch + lag_) return false;
   detector_.HostWaits(event.clock);
@@ -188,16 +202,11 @@ bool Runtime::Query(const RecordedEvent& event) {
 
 bool Runtime::Query(c10::Stream stream) {
   const std::lock_guard lock(mutex_);
+  CheckMayWait(InCapture(stream), "a query of a stream");
   return detector_.HostKnows(detector_.Now(StreamNumber(stream)));
 }
 
-void Runtime::CheckMayWait(const std::string& what) {
-  TORCH_CHECK(!capturing_, "standin: ", what,
-              " makes the host wait for the device while a graph is captured");
-}
-
 void Runtime::Synchronized(const VectorClock& clock, const std::string& what) {
-  CheckMayWait(what);
   ++counts_.synchronizations;
   synchronizations_.push_back(what);
   detector_.HostWaits(clock);
@@ -206,16 +215,19 @@ void Runtime::Synchronized(const VectorClock& clock, const std::string& what) {
 
 void Runtime::HostWaits(const RecordedEvent& event, const std::string& what) {
   const std::lock_guard lock(mutex_);
+  CheckMayWait(event.capture != 0, what);
   Synchronized(event.clock, what);
 }
 
 void Runtime::HostWaits(c10::Stream stream, const std::string& what) {
   const std::lock_guard lock(mutex_);
+  CheckMayWait(InCapture(stream), what);
   Synchronized(detector_.Now(StreamNumber(stream)), what);
 }
 
 void Runtime::HostWaitsForDevice(c10::DeviceIndex index) {
   const std::lock_guard lock(mutex_);
+  CheckMayWait(capture_ != nullptr, "synchronizeDevice");
   VectorClock all;
   for (const auto& [key, number] : streams_) {
     if (key.first == index) detector_.HostWaits(detector_.Now(number));
@@ -298,34 +310,6 @@ void Runtime::set_lag(int64_t launches) {
   lag_ = launches;
 }
 
-void Runtime::BeginCapture() {
-  const std::lock_guard lock(mutex_);
-  TORCH_CHECK(!capturing_, "standin: a graph is captured already");
-  capturing_ = true;
-}
-
-std::vector<Replay> Runtime::EndCapture() {
-  const std::lock_guard lock(mutex_);
-  capturing_ = false;
-  for (const auto& [block, contents] : before_capture_) {
-    memory_.Open(block);
-    std::memcpy(block, contents.data(), contents.size());
-    memory_.Close(block);
-  }
-  before_capture_.clear();
-  return std::exchange(replays_, {});
-}
-
-bool Runtime::capturing() {
-  const std::lock_guard lock(mutex_);
-  return capturing_;
-}
-
-void Runtime::AddReplay(Replay replay) {
-  const std::lock_guard lock(mutex_);
-  if (capturing_) replays_.push_back(std::move(replay));
-}
-
 std::string Runtime::DescribeFault(const void* address) {
   if (!memory_.Contains(address)) return "";
   const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -351,6 +335,7 @@ Kernel::Kernel(std::string operation, c10::Stream stream)
     : operation_(std::move(operation)), stream_(stream) {
   Runtime& runtime = Runtime::Get();
   const std::lock_guard lock(runtime.mutex_);
+  runtime.CheckMayLaunch(stream_, operation_);
   number_ = runtime.StreamNumber(stream_);
   runtime.detector_.Launch(number_);
   ++runtime.counts_.kernels;
@@ -370,7 +355,10 @@ void Kernel::Use(const at::Tensor& tensor, bool write) {
   if (block == nullptr) return;  // ordinary memory of the host
   runtime.memory_.Open(block);
   open_.push_back(block);
+  const bool recorded = runtime.InCapture(stream_);
+  if (recorded) runtime.UsedInCapture(block, write, operation_);
   if (runtime.pinned_.contains(block)) {
+    if (recorded) return;
     Runtime::PendingPin& pending = runtime.pending_[block];
     pending.until.push_back(runtime.detector_.Now(number_));
     pending.operation = operation_;
@@ -381,11 +369,6 @@ void Kernel::Use(const at::Tensor& tensor, bool write) {
     return;
   }
   const auto [begin, end] = Span(tensor);
-  if (write && runtime.capturing_ && !runtime.before_capture_.contains(block)) {
-    const auto size = tensor.storage().nbytes();
-    runtime.before_capture_.emplace(
-        block, std::string(static_cast<const char*>(block), size));
-  }
   runtime.detector_.Access({begin, end, write}, number_, operation_);
 }
 

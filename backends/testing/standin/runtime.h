@@ -12,14 +12,15 @@
 #include <c10/core/Stream.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "backends/testing/standin/capture.h"
 #include "backends/testing/standin/protected_memory.h"
 #include "backends/testing/standin/race_detector.h"
 #include "backends/testing/standin/standin_count.h"
@@ -32,10 +33,9 @@ constexpr int kNumDevices = 8;
 struct RecordedEvent {
   VectorClock clock;
   int64_t launch = 0;
+  // The capture that it was recorded in; 0: none.
+  int64_t capture = 0;
 };
-
-// Work that a graph repeats.
-using Replay = std::function<void()>;
 
 class Runtime {
  public:
@@ -77,13 +77,22 @@ class Runtime {
   std::vector<std::string> TakeErrors();
   void set_lag(int64_t launches);
 
-  // While a graph is captured: Work is recorded, and its effects are undone at
-  // the end. Host waits throw.
-  void BeginCapture();
-  std::vector<Replay> EndCapture();
-  bool capturing();
-  // Adds to the captured work. Does nothing if no graph is captured.
+  // Captures the current stream of the device. Its work is recorded, with that
+  // of streams that wait for it; the effects on memory are undone in the end.
+  // What breaks a rule of StepGraph throws.
+  void BeginCapture(c10::DeviceIndex index);
+  // Throws if a stream was not joined. `keep`: false after an error, which
+  // drops what was recorded.
+  CapturedWork EndCapture(bool keep);
+  // Whether the stream, or the calling thread's current one, is captured.
+  bool Captures(c10::Stream stream);
+  bool Captures(c10::DeviceIndex index);
+  // Adds to the captured work.
   void AddReplay(Replay replay);
+  // Repeats it. Throws if memory that it uses was freed.
+  void RunReplays(const CapturedWork& work);
+  // The graph is gone, and with it the memory that it alone used.
+  void DropPool(int64_t pool);
 
   // For the fault handler. Empty if the address is not of the stand-in.
   std::string DescribeFault(const void* address);
@@ -96,8 +105,17 @@ class Runtime {
   Runtime();
   void* AllocateBlock(size_t bytes, std::optional<c10::DeviceIndex> device);
   void FreeBlock(void* block);
-  int StreamNumber(c10::Stream stream);        // REQUIRES: mutex_ is held
-  void CheckMayWait(const std::string& what);  // REQUIRES: mutex_ is held
+  // REQUIRES, of all until Synchronized: mutex_ is held.
+  int StreamNumber(c10::Stream stream);
+  bool InCapture(c10::Stream stream) const;
+  // The stream waits for the event: it may become a part of the capture.
+  void JoinCapture(c10::Stream stream, const RecordedEvent& event);
+  // Throws if the host must not wait now for this stream or event.
+  void CheckMayWait(bool captured, const std::string& what) const;
+  // Work on the stream, and on a block that it uses.
+  void CheckMayLaunch(c10::Stream stream, const std::string& operation) const;
+  void UsedInCapture(void* block, bool write, const std::string& operation);
+  void FreeNow(void* block);
   void Synchronized(const VectorClock& clock, const std::string& what);
   void ReleasePinned();
 
@@ -119,10 +137,11 @@ class Runtime {
   int64_t lag_ = 3;
   StandInCount counts_;
   std::vector<std::string> synchronizations_;
-  bool capturing_ = false;
-  std::vector<Replay> replays_;
-  // The contents, before the capture, of blocks that it wrote.
-  std::map<void*, std::string> before_capture_;
+  // Unset: no graph is captured.
+  std::unique_ptr<Capture> capture_;
+  int64_t num_captures_ = 0;
+  // Memory of graphs.
+  std::map<void*, PoolBlock> pools_;
 };
 
 class Kernel {

@@ -10,6 +10,7 @@
 #include "backends/testing/standin/generator.h"
 #include "backends/testing/standin/kernels.h"
 #include "backends/testing/standin/runtime.h"
+#include "backends/testing/standin/standin_graph.h"
 
 namespace trainyard {
 namespace standin {
@@ -58,8 +59,8 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   void synchronizeDevice(c10::DeviceIndex device) const override {
     Runtime::Get().HostWaitsForDevice(device);
   }
-  bool isStreamCapturing(const c10::Stream&) const override {
-    return Runtime::Get().capturing();
+  bool isStreamCapturing(const c10::Stream& stream) const override {
+    return Runtime::Get().Captures(stream);
   }
   void recordDataPtrOnStream(const c10::DataPtr& data,
                              const c10::Stream& stream) const override {
@@ -144,6 +145,7 @@ void RegisterStandIn() {
     standin::RegisterKernels();
     standin::RegisterMemoryKernels();
     standin::RegisterAutocast();
+    RegisterStepGraph(standin::kType, &MakeStandInGraph);
   });
 }
 

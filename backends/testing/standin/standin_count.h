@@ -18,6 +18,8 @@ struct StandInCount {
   int64_t synchronizations = 0;
   // How often a stream waited for an event.
   int64_t stream_waits = 0;
+  // Replays of graphs, whose work is counted as well. A capture counts nothing.
+  int64_t graph_replays = 0;
   // Collectives on the device.
   int64_t collectives = 0;
   // The largest number of bytes in use at a time.

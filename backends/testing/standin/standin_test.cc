@@ -170,6 +170,20 @@ TEST_F(StandInTest, AFreedTensorMustNotBeInUseOnAnotherStream) {
       ElementsAre(AllOf(HasSubstr("use after free"), HasSubstr("aten::add"))));
 }
 
+TEST_F(StandInTest, ANumberThatTheHostHasReadIsNotInUse) {
+  at::Tensor x;
+  const c10::Stream side = Side();
+  c10::Event made(StandInDevice().type());
+  {
+    const c10::StreamGuard guard(side);
+    x = at::ones({}, StandInDevice());
+    made.record(side);
+  }
+  made.block(Main());
+  EXPECT_EQ(x.item<double>(), 1);
+  x.reset();
+}
+
 TEST_F(StandInDeathTest, TheHostMustWaitForACopyToPinnedMemory) {
   const at::Tensor x = at::full({4}, 3.0, StandInDevice());
   const at::Tensor host = Pinned();
