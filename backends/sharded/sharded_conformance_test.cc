@@ -25,9 +25,8 @@ BackendCase Zero(int stage) {
 
 BackendCase Fsdp() {
   return {"fsdp", [] {
-            return MakeFsdpBackend(
-                RankGroup(),
-                MakeSingleProcessBackend(at::Device(TestDevice())));
+            return MakeFsdpBackend(RankGroup(), MakeSingleProcessBackend(
+                                                    at::Device(TestDevice())));
           }};
 }
 
