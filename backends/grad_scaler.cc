@@ -4,6 +4,7 @@
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <ATen/ops/_amp_update_scale.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/maximum.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
@@ -48,12 +49,14 @@ void GradScaler::Unscale(Optimizer& optimizer) {
                     "GradScaler: the optimizer's gradients are already "
                     "unscaled; call Update between two windows");
   const at::NoGradGuard no_gradients;
-  std::map<at::ScalarType, std::vector<at::Tensor>> by_type;
+  // A backend may keep gradients on the CPU.
+  std::map<std::pair<at::ScalarType, at::DeviceType>, std::vector<at::Tensor>>
+      by_kind;
   for (const at::Tensor& gradient : optimizer.Gradients()) {
     TORCH_CHECK_VALUE(gradient.scalar_type() != at::kHalf,
                       "GradScaler: a gradient is in fp16, where unscaling "
                       "loses what scaling saved; keep parameters in fp32");
-    by_type[gradient.scalar_type()].push_back(
+    by_kind[{gradient.scalar_type(), gradient.device().type()}].push_back(
         gradient.is_sparse() ? gradient._values() : gradient);
   }
   at::Tensor found = at::zeros({}, scale_.options());
@@ -61,8 +64,16 @@ void GradScaler::Unscale(Optimizer& optimizer) {
   const at::Tensor inverse =
       scale_.is_cpu() ? at::full({}, 1 / scale(), scale_.options())
                       : scale_.to(at::kDouble).reciprocal().to(at::kFloat);
-  for (auto& [type, gradients] : by_type) {
-    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, inverse);
+  for (auto& [kind, gradients] : by_kind) {
+    const at::Device device = gradients[0].device();
+    if (device == scale_.device()) {
+      at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, inverse);
+      continue;
+    }
+    at::Tensor found_there = at::zeros({}, scale_.options().device(device));
+    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_there,
+                                                   inverse.to(device));
+    found = at::maximum(found, found_there.to(scale_.device()));
   }
   found_inf_.emplace_back(&optimizer, found);
 }

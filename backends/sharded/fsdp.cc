@@ -22,6 +22,7 @@ class Fsdp final : public ShardedBackend {
                        {.bucket_bytes = options.bucket_bytes,
                         .first_bucket_bytes = options.first_bucket_bytes},
                        options.broadcast_buffers),
+        offload_(options.offload_to_host),
         units_(std::make_shared<UnitSchedule>(
             this->group(), exchange(),
             UnitScheduleOptions{
@@ -95,10 +96,11 @@ class Fsdp final : public ShardedBackend {
     }
     const ShardRange range =
         layout().RangeOf(parameter.numel(), exchange().rank());
-    ParamSlice slice{
-        parameter,
-        SliceOf(parameter.detach(), range.begin, range.count).clone(),
-        range.begin};
+    const at::Tensor values =
+        SliceOf(parameter.detach(), range.begin, range.count);
+    const bool to_host = offload_ && !parameter.is_cpu();
+    ParamSlice slice{parameter, to_host ? CopyToHost(values) : values.clone(),
+                     range.begin};
     by_storage_[StorageKey(parameter)] = slice;
     return slice;
   }
@@ -135,6 +137,7 @@ class Fsdp final : public ShardedBackend {
     });
   }
 
+  const bool offload_;
   std::unordered_map<const void*, ParamSlice> by_storage_;
   const std::shared_ptr<UnitSchedule> units_;
 };

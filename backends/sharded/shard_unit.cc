@@ -32,7 +32,7 @@ ShardUnit::ShardUnit(std::string name, SliceExchange& exchange,
 }
 
 at::TensorOptions ShardUnit::OptionsOf(const Bucket& bucket) const {
-  return params_[bucket.params[0]].slice.options().requires_grad(false);
+  return params_[bucket.params[0]].whole.options().requires_grad(false);
 }
 
 bool ShardUnit::InPlace(const Bucket& bucket) const {

@@ -1,6 +1,7 @@
 #include "backends/sharded/sharded_backend.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/util/Exception.h>
 
@@ -81,6 +82,14 @@ void ShardedBackend::AddSlices() {
 const ParamSlice* ShardedBackend::Find(const at::Tensor& parameter) const {
   const auto found = slices_.find(parameter.unsafeGetTensorImpl());
   return found == slices_.end() ? nullptr : &found->second;
+}
+
+at::Tensor ShardedBackend::CopyToHost(const at::Tensor& slice) {
+  at::Tensor copy = at::empty(
+      slice.sizes(),
+      slice.options().device(at::kCPU).pinned_memory(slice.is_cuda()));
+  copy.copy_(slice);
+  return copy;
 }
 
 void ShardedBackend::MakeReducers() {

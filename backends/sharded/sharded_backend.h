@@ -75,6 +75,10 @@ class ShardedBackend : public BackendDecorator {
   // batch: does what others do in their backward pass.
   virtual void TakePart(const std::vector<ShardReducer*>& /*by_model*/) {}
 
+  // A copy in the memory of the host, pinned for CUDA: optimizers update it on
+  // the CPU.
+  static at::Tensor CopyToHost(const at::Tensor& slice);
+
   ProcessGroup& group() { return *group_; }
   SliceExchange& exchange() { return exchange_; }
   const ShardLayout& layout() const { return layout_; }

@@ -1,5 +1,6 @@
 #include "backends/sharded/zero.h"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 
 #include <string>
@@ -24,7 +25,20 @@ class Zero final : public ShardedBackend {
                         .first_bucket_bytes = options.first_bucket_bytes,
                         .keep_buckets = options.stage == 1},
                        options.broadcast_buffers),
-        bucket_bytes_(options.bucket_bytes) {}
+        bucket_bytes_(options.bucket_bytes),
+        offload_(options.offload_to_host) {}
+
+  void ParametersLoaded() override {
+    const at::NoGradGuard no_gradients;
+    for (const ModelTensors& model : models()) {
+      for (const NamedTensor& item : model.parameters) {
+        const ParamSlice* const own = Find(item.tensor);
+        if (own == nullptr || own->slice.is_alias_of(own->whole)) continue;
+        own->slice.detach().copy_(
+            SliceOf(own->whole.detach(), own->begin, own->slice.numel()));
+      }
+    }
+  }
 
   void PrepareOptimizer(Optimizer& optimizer) override {
     ShardedBackend::PrepareOptimizer(optimizer);
@@ -41,8 +55,9 @@ class Zero final : public ShardedBackend {
   ParamSlice MakeSlice(const at::Tensor& parameter) override {
     const ShardRange range =
         layout().RangeOf(parameter.numel(), exchange().rank());
-    return {parameter, SliceOf(parameter.detach(), range.begin, range.count),
-            range.begin};
+    at::Tensor slice = SliceOf(parameter.detach(), range.begin, range.count);
+    if (offload_ && !parameter.is_cpu()) slice = CopyToHost(slice);
+    return {parameter, std::move(slice), range.begin};
   }
 
   void Updated(Optimizer& optimizer) override {
@@ -50,6 +65,7 @@ class Zero final : public ShardedBackend {
   }
 
   const size_t bucket_bytes_;
+  const bool offload_;
   std::unordered_map<const Optimizer*, std::unique_ptr<SliceGatherer>>
       gatherers_;
 };

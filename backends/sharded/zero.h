@@ -37,6 +37,10 @@ struct ZeroOptions {
   // Whether rank 0's buffers (e.g. the running mean of a BatchNorm) are copied
   // to the other ranks after every update. Otherwise each rank keeps its own.
   bool broadcast_buffers = true;
+  // Whether slices of the parameters and the state of the optimizer are in the
+  // memory of the host, where the CPU updates them: less memory of the device,
+  // for two copies per update. Without effect if the device is the CPU.
+  bool offload_to_host = false;
 };
 
 // Decorates a backend of one process. The name of the result is "zero1" or

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backends/make_backend.h"
+#include "backends/whole_parameters.h"
 #include "callbacks/recording/track.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
@@ -31,8 +32,9 @@ ABSL_FLAG(double, lr, 3e-3,
           "Peak learning rate, reached after a twentieth of the run; a cosine "
           "schedule follows.");
 ABSL_FLAG(std::string, backend, "sp",
-          "sp (one process, one device), sp-amp (mixed precision), ddp or "
-          "ddp-amp (several processes, started by //tools/launch).");
+          "sp (one process, one device), sp-amp (mixed precision); for several "
+          "processes, started by //tools/launch: ddp, zero1, zero2 or fsdp, "
+          "each also with -amp.");
 ABSL_FLAG(uint64_t, seed, 1,
           "Seed of initial weights, dropout and the order of images.");
 ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
@@ -112,6 +114,7 @@ int Run() {
                     .checkpoint = Checkpoints(),
                     .resume = Resume::kIfPresent,
                     .seed = seed}));
+  const WholeParameters whole(*backend);
   if (backend->rank() == 0) report.Finish(trainer, optimizer, result);
   return ExitCode(result.ending);
 }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "backends/make_backend.h"
+#include "backends/whole_parameters.h"
 #include "finetuning/warm_start/export_model.h"
 #include "schedulers/cosine.h"
 #include "tools/cli/parse_flags.h"
@@ -44,10 +45,11 @@ ABSL_FLAG(std::string, data, trainyard::kFashionMnistFolder,
 ABSL_FLAG(int64_t, epochs, 2, "Passes over the training images.");
 ABSL_FLAG(int64_t, batch_size, 128, "Images per batch.");
 ABSL_FLAG(double, lr, 3e-3, "Highest learning rate; lowered along a cosine.");
-ABSL_FLAG(std::string, backend, "sp",
-          "How a step runs: sp (one process), sp-amp (in low precision), ddp "
-          "or ddp-amp (one of several processes, as //tools/launch starts "
-          "them).");
+ABSL_FLAG(
+    std::string, backend, "sp",
+    "How a step runs: sp (one process), sp-amp (in low precision); as one "
+    "of several processes that //tools/launch starts: ddp, zero1, zero2 "
+    "or fsdp, each also with -amp.");
 ABSL_FLAG(uint64_t, seed, 1, "Decides dropout and the order of images.");
 ABSL_FLAG(std::optional<int64_t>, max_updates, std::nullopt,
           "Maximum number of updates. Unset: no limit.");
@@ -99,6 +101,7 @@ int Run() {
                     .checkpoint = {.directory = absl::GetFlag(FLAGS_run_dir)},
                     .resume = Resume::kIfPresent,
                     .seed = absl::GetFlag(FLAGS_seed)}));
+  const WholeParameters whole(*backend);
   if (backend->rank() == 0) {
     report.Finish(trainer, optimizer, result);
     if (!weights.empty()) {
