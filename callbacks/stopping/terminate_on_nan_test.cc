@@ -80,6 +80,15 @@ TEST(TerminateOnNaNTest, ChecksSeveralBatchesTogether) {
   EXPECT_EQ(last.message(), "loss is nan in epoch 1, batch 10");
 }
 
+// A sum that is still on its way from the device at the end of the epoch.
+TEST(TerminateOnNaNTest, TheEndOfAnEpochHidesNoLoss) {
+  FakeRun run({.batches_per_epoch = 3, .loss = OnesBut(2, kNan)});
+  run.Add(TerminateOnNaN({.every_batches = 3}));
+  EXPECT_EQ(run.Play(), RunEnding::kStopped);
+  EXPECT_EQ(run.message(), "a loss is not finite in epoch 1, batches 1 to 3");
+  EXPECT_EQ(run.clock().batches(), 3);
+}
+
 TEST(TerminateOnNaNTest, EvaluationWithinAnEpochDoesNotHideALoss) {
   // The loss of batch 2 waits to be looked at while batches are evaluated.
   FakeRun run({.batches_per_epoch = 4,

@@ -132,8 +132,10 @@ std::vector<at::Tensor> Trained(at::Device device) {
   for (const NamedTensor& item : ema.ema().NamedTensors()) {
     tensors.push_back(item.tensor.cpu());
   }
-  for (const double loss : trainer.history().Values("ema_eval_loss")) {
-    tensors.push_back(at::scalar_tensor(loss, at::kDouble));
+  for (const char* metric : {"eval_loss", "ema_eval_loss"}) {
+    for (const double loss : trainer.history().Values(metric)) {
+      tensors.push_back(at::scalar_tensor(loss, at::kDouble));
+    }
   }
   return tensors;
 }
