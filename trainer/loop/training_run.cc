@@ -19,20 +19,22 @@
 namespace trainyard {
 namespace {
 
-// For a batch that counts in no mean: the names alone, as on the ranks whose
-// batch counts.
-void AddNames(MetricMeans& means, const StepOutput& output) {
-  if (output.loss.defined()) means.AddNothing("loss");
-  for (const auto& [name, value] : output.metrics) means.AddNothing(name);
+// A dropped batch counts in no mean: it adds the names alone, which are then
+// the same as on the ranks whose batch counts.
+void AddOutput(MetricMeans& means, const StepOutput& output, bool dropped) {
+  const double weight = dropped ? 0 : output.weight.value();
+  if (!dropped && weight == 0) return;  // fully masked, or padding
+  const auto add = [&](const std::string& name, const auto& value) {
+    dropped ? means.AddNothing(name) : means.Add(name, value, weight);
+  };
+  if (output.loss.defined()) add("loss", output.loss);
+  for (const auto& [name, value] : output.metrics) add(name, value);
 }
 
-void AddValues(MetricMeans& means, const StepOutput& output) {
-  const double weight = output.weight.value();
-  if (weight == 0) return;  // fully masked, or padding
-  if (output.loss.defined()) means.Add("loss", output.loss, weight);
-  for (const auto& [name, value] : output.metrics) {
-    means.Add(name, value, weight);
-  }
+std::vector<Optimizer*> Pointers(const std::vector<NamedOptimizer>& named) {
+  std::vector<Optimizer*> pointers;
+  for (const NamedOptimizer& item : named) pointers.push_back(item.optimizer);
+  return pointers;
 }
 
 const TrainOptions& Checked(const TrainOptions& options,
@@ -97,26 +99,19 @@ TrainingRun::TrainingRun(const Parts& parts, const TrainOptions& options)
 
 std::unique_ptr<CapturedStep> TrainingRun::MakeCapturedStep() const {
   if (!options_.capture_after_steps) return nullptr;
-  CapturedStep::Parts parts{parts_.task, {}, parts_.backend};
-  for (const NamedOptimizer& item : parts_.optimizers) {
-    parts.optimizers.push_back(item.optimizer);
-  }
-  return std::make_unique<CapturedStep>(std::move(parts),
-                                        *options_.capture_after_steps);
+  return std::make_unique<CapturedStep>(
+      CapturedStep::Parts{parts_.task, Pointers(parts_.optimizers),
+                          parts_.backend},
+      *options_.capture_after_steps);
 }
 
 StepRunner TrainingRun::MakeStepRunner() {
-  StepRunner::Parts parts{parts_.task,
-                          {},
-                          parts_.backend,
-                          parts_.callbacks,
-                          clock_,
-                          [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; },
-                          captured_.get()};
-  for (const NamedOptimizer& item : parts_.optimizers) {
-    parts.optimizers.push_back(item.optimizer);
-  }
-  return StepRunner(std::move(parts), options_.clip, &schedules_);
+  return StepRunner(
+      {parts_.task, Pointers(parts_.optimizers), parts_.backend,
+       parts_.callbacks, clock_,
+       [this] { return RankNote{RequestedHere(), clock_.Elapsed()}; },
+       captured_.get()},
+      options_.clip, &schedules_);
 }
 
 Optimizer& TrainingRun::FindOptimizer(const std::string& name) const {
@@ -275,9 +270,9 @@ bool TrainingRun::RunStep(int64_t batches_left) {
 }
 
 void TrainingRun::AddMeans(const StepOutput& output) {
-  const auto add = steps_.batch_dropped() ? AddNames : AddValues;
-  add(epoch_means_, output);
-  if (reports_heard_) add(report_means_, output);
+  const bool dropped = steps_.batch_dropped();
+  AddOutput(epoch_means_, output, dropped);
+  if (reports_heard_) AddOutput(report_means_, output, dropped);
 }
 
 void TrainingRun::RecordEpochMeans() {
