@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
@@ -133,9 +134,10 @@ TEST(ModelUnitTest, DeclaresTheChildrenOfASequential) {
       return SequentialImpl::forward(input);
     }
   };
-  torch::nn::Sequential net(torch::nn::Linear(2, 3), torch::nn::ReLU(),
-                            std::make_shared<Inner>(torch::nn::Linear(3, 2),
-                                                    torch::nn::Dropout(0.5)));
+  torch::nn::Sequential net(
+      torch::nn::Linear(2, 3), torch::nn::ReLU(),
+      std::make_shared<Inner>(torch::nn::Linear(3, 2), torch::nn::Dropout(0.5)),
+      torch::nn::BatchNorm1d(2));
   const auto before = net->named_parameters();
   net->eval();
   const at::Tensor expected = net->forward(at::ones({1, 2}));
@@ -146,13 +148,14 @@ TEST(ModelUnitTest, DeclaresTheChildrenOfASequential) {
   for (const auto& item : before) {
     EXPECT_TRUE(after[item.key()].is_same(item.value())) << item.key();
   }
-  const std::map<std::string, size_t> units = {{"0", 2}, {"2", 2}};
+  const std::map<std::string, size_t> units = {{"0", 2}, {"2", 2}, {"3", 2}};
   EXPECT_EQ(Sizes(net.ptr()), units);
   EXPECT_TRUE(net->forward(at::ones({1, 2})).equal(expected));
-  // The dropout is in training mode again.
+  // Dropout and BatchNorm are in training mode again.
   net->train();
   const at::Tensor input = at::ones({64, 2});
   EXPECT_FALSE(net->forward(input).equal(net->forward(input)));
+  EXPECT_EQ(net->named_buffers()["3.num_batches_tracked"].item<int64_t>(), 2);
   EXPECT_THAT(
       ErrorOf<c10::ValueError>([&] { DeclareUnits(*torch::nn::ReLU()); }),
       HasSubstr("is no torch::nn::Sequential"));
