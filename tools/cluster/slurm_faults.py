@@ -9,7 +9,7 @@ requeue     scontrol requeue while the job trains
 node_down   a whole node dies (power cut); the node comes back, and Slurm requeues the job
 slurmd      only the daemon of a node dies, and its rank goes on; Slurm takes the node for dead
 time_limit  the job knows when it must end, saves before, and the script asks for the next part
-own_limit   Slurm's own limit, a minute, with --signal=USR1@40, for a job that needs more; not among the default ones
+own_limit   Slurm's own limit, three minutes, with --signal=USR1@60, for a job that needs more; not among the default ones
 
 Two nodes, one rank on each. Every job must end with the state of the same ranks as threads of one process, never
 interrupted. Exit code 1 if one does not.
@@ -83,10 +83,10 @@ class Faults:
                 raise AssertionError("the job does not train: " + (output.read_text() if output.exists() else "no output"))
             time.sleep(0.05)
 
-    def finish(self, job: int, output: pathlib.Path, restarts: int | None) -> str | None:
+    def finish(self, job: int, output: pathlib.Path, restarts: int | None, longer: float = 0) -> str | None:
         """What is wrong with the end of the job, or None."""
         state = self.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED"),
-                                          limit=self.limit)
+                                          limit=self.limit + longer)
         text = output.read_text()
         if state["JobState"] != "COMPLETED" or crc_of(text) != self.expected:
             return f"{state['JobState']} {state['ExitCode']}\n{text}"
@@ -134,10 +134,10 @@ class Faults:
         return self.finish(job, output, restarts=None)
 
     def run_own_limit(self, name: str) -> str | None:
-        # Slurm may send the signal up to a minute early.
-        job, output = self.submit(name, arguments=(f"--step_ms={75000 // self.options.updates}",),
-                                  options=("--time=1", "--signal=USR1@40"))
-        wrong = self.finish(job, output, restarts=None)
+        # Slurm may send the signal up to a minute early: after one to two minutes, and not while the program is loaded.
+        job, output = self.submit(name, arguments=(f"--step_ms={150000 // self.options.updates}",),
+                                  options=("--time=3", "--signal=USR1@60"))
+        wrong = self.finish(job, output, restarts=None, longer=600)
         if wrong is None and "script: srun ended with 3\n" not in output.read_text():
             wrong = f"the job was not cut short\n{output.read_text()}"
         return wrong
