@@ -302,10 +302,10 @@ at::Tensor TrainedWithRates(const Make& make, bool on_device) {
     if (step == 4) optimizer->KeepRatesOnDevice(false);
     optimizer->Field(0, "lr") =
         on_device || step == 4 ? rate : static_cast<float>(rate);
-    a.mutable_grad() = at::full({2}, 0.3 * step);
-    b.mutable_grad() = at::full({2}, -0.7);
+    SetGradient(a, 0.3 * step);
+    SetGradient(b, -0.7);
     if (step % 2 == 0) {
-      optimizer->StepDivided(at::full({}, 2.0));
+      optimizer->StepDivided(at::full({}, 2.0, Device()));
     } else {
       optimizer->step();
     }
