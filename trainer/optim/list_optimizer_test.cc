@@ -235,15 +235,15 @@ at::Tensor TrainedWithRates(const Make& make, bool on_device) {
     if (step == 4) optimizer->KeepRatesOnDevice(false);
     optimizer->Field(0, "lr") =
         on_device || step == 4 ? rate : static_cast<float>(rate);
-    a.mutable_grad() = at::full({2}, 0.3 * step);
-    b.mutable_grad() = at::full({2}, -0.7);
+    a.mutable_grad() = at::full_like(a.detach(), 0.3 * step);
+    b.mutable_grad() = at::full_like(b.detach(), -0.7);
     if (step % 2 == 0) {
-      optimizer->StepDivided(at::full({}, 2.0));
+      optimizer->StepDivided(at::full({}, 2.0, a.detach().options()));
     } else {
       optimizer->step();
     }
   }
-  return at::cat({a.detach(), b.detach()});
+  return at::cat({a.detach(), b.detach()}).cpu();
 }
 
 TEST(ListOptimizerTest, RatesOnTheDeviceAreFloats) {
