@@ -11,7 +11,7 @@ import sys
 import mutant_list
 
 _DEFINITION = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)")
-_RANKS = re.compile(r"_(?:cpu|cuda)_\d+_test$")
+_RANKS = re.compile(r"_(?:cpu|standin|cuda)_\d+_test$")
 
 
 def _is_listed(target: str, root: pathlib.Path) -> bool:

@@ -310,7 +310,7 @@ at::Tensor TrainedWithRates(const Make& make, bool on_device) {
       optimizer->step();
     }
   }
-  return at::cat({a.detach(), b.detach()});
+  return at::cat({a.detach(), b.detach()}).cpu();
 }
 
 TEST(ListOptimizerTest, RatesOnTheDeviceAreFloats) {
