@@ -4,6 +4,7 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/mse_loss.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -240,6 +241,33 @@ TEST(OwnStepsTest, ResumeToTheBit) {
   EXPECT_EQ(resumed.result.ending, RunEnding::kFinished);
   EXPECT_TRUE(at::equal(resumed.a, whole.a));
   EXPECT_TRUE(at::equal(resumed.b, whole.b));
+}
+
+// The trainer's own optimizer has this name; a trainer without one leaves it
+// to the task.
+TEST(OwnStepsTest, AnOptimizerMayBeCalledOptimizer) {
+  class OneModel final : public TaskOf<Example> {
+   public:
+    OneModel() {
+      AddModel("line", line_.ptr());
+      AddOptimizer("optimizer", optimizer_);
+    }
+    StepOutput TrainStep(const Example& batch, StepContext&) override {
+      return {.loss = at::mse_loss(line_->forward(batch.input), batch.target)};
+    }
+    StepOutput EvalStep(const Example&, StepContext&) override { return {}; }
+
+   private:
+    TestLinear line_{3, 1};
+    SGD optimizer_{*line_, {.lr = 0.05}};
+  };
+  OneModel task;
+  const auto backend = MakeBackend("sp");
+  Trainer trainer(task, *backend);
+  EXPECT_EQ(trainer.Train(Options()).clock.updates(), 12);
+  TestLinear other_line(3, 1);
+  SGD other(*other_line, {.lr = 0.05});
+  EXPECT_THROW(Trainer(task, other, *backend), c10::ValueError);
 }
 
 }  // namespace

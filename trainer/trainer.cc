@@ -31,7 +31,8 @@ Trainer::Trainer(HeldTask task, Optimizer* optimizer, Backend& backend,
   TORCH_CHECK_VALUE(task_.task() != nullptr, "Trainer: the task is null");
   if (optimizer != nullptr) optimizers_.push_back({"optimizer", optimizer});
   for (const NamedOptimizer& own : task_.task()->optimizers()) {
-    TORCH_CHECK_VALUE(own.name != "optimizer" && own.optimizer != optimizer,
+    TORCH_CHECK_VALUE(optimizer == nullptr || (own.name != "optimizer" &&
+                                               own.optimizer != optimizer),
                       "Trainer: optimizer \"", own.name,
                       "\" is the task's and is given to the trainer, too; use "
                       "Trainer(task, backend)");

@@ -14,7 +14,7 @@ import libtorch_includes
 # Refused in headers whatever they cost, with all that is in the folder.
 _REFUSED = ("ATen/core/ivalue", "torch/csrc/autograd/custom_function.h", "torch/csrc/distributed/", "torch/csrc/jit/", "torch/nn/")
 # Programs to read or to run, not to include; and what is precompiled.
-_NOT_INCLUDED_BY_USERS = ("tools/bench/", "tools/build_rules/precompiled/", "tools/examples/")
+_NOT_INCLUDED_BY_USERS = ("tools/bench/", "tools/build_rules/precompiled/", "tools/examples/", "tools/guide/")
 # Header -> why it may include what others may not. Keep it short.
 _EXEMPT = {
     "backends/sync_batch_norm.h": "it declares a torch::nn module, for members of the user's own modules",

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> None:
     if len(arguments) != 2:
         sys.exit(__doc__.strip())
     # Bazel starts programs in another folder than the user's.
-    folder = pathlib.Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."), arguments[0]).absolute()
+    folder = pathlib.Path(os.path.abspath(os.path.join(os.environ.get("BUILD_WORKING_DIRECTORY", "."), arguments[0])))
     name = arguments[1]
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in TAKEN or keyword.iskeyword(name):
         fail(f"NAME is {name!r}; want small letters, digits and underscores, not a word of C++")

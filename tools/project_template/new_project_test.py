@@ -23,8 +23,9 @@ class NewProjectTest(unittest.TestCase):
         return subprocess.run([PROGRAM, *arguments], env=environment, capture_output=True, text=True)
 
     def test_writes_a_complete_project(self):
-        done = self.run_program("new/ring", "ring_net")
+        done = self.run_program("old/../new/ring", "ring_net")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"cd {self.folder}/new/ring\n", done.stdout)
         project = self.folder / "new/ring"
         names = sorted(path.name for path in project.iterdir())
         self.assertEqual(names, [

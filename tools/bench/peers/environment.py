@@ -19,8 +19,10 @@ class InstallError(Exception):
 
 
 class Environment:
-    def __init__(self, requirements: pathlib.Path, root: pathlib.Path):
+    def __init__(self, requirements: pathlib.Path, root: pathlib.Path, base_python: str = "python3"):
+        """`base_python` is the program that makes the virtual environment."""
         self._requirements = requirements
+        self._base_python = base_python
         self._root = root
         self._folders: dict[str, pathlib.Path] = {}
 
@@ -33,14 +35,14 @@ class Environment:
         folder = self._folder(name)
         if (folder / "installed").exists():
             return
-        if shutil.which("python3") is None:
-            raise InstallError("python3 is not installed")
+        if shutil.which(self._base_python) is None:
+            raise InstallError(f"{self._base_python} is not installed")
         shutil.rmtree(folder, ignore_errors=True)  # from an interrupted run
         folder.mkdir(parents=True)
         print(f"Installing {name} into {folder}", file=sys.stderr, flush=True)
         file = str(self._requirements / f"{name}.txt")
         if name == BASE:
-            _run(["python3", "-m", "venv", str(folder)])
+            _run([self._base_python, "-m", "venv", str(folder)])
             _run([str(self.python), "-m", "pip", "install", "--quiet", "--requirement", file])
         else:
             _run([str(self.python), "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder),
@@ -58,6 +60,8 @@ class Environment:
         if name not in self._folders:
             content = (self._requirements / f"{name}.txt").read_bytes()
             content += (self._requirements / f"{BASE}.txt").read_bytes() + sys.version.encode()
+            if self._base_python != "python3":
+                content += self._base_python.encode()
             self._folders[name] = self._root / f"{name}-{hashlib.sha256(content).hexdigest()[:12]}"
         return self._folders[name]
 

@@ -30,7 +30,8 @@ class Chromium:
 
         self.process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-             "--disable-dev-shm-usage", "--hide-scrollbars", f"--user-data-dir={self.home.name}", "about:blank"],
+             "--disable-dev-shm-usage", "--hide-scrollbars", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", f"--user-data-dir={self.home.name}", "about:blank"],
             preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=os.environ | {"HOME": self.home.name})
         os.close(to_read)
