@@ -24,6 +24,23 @@ _CUDA_HEADERS = [
     "nvidia-cusparse==12.6.3.3",
     "nvidia-nvtx==13.0.85",
 ]
+
+# What libtorch_cuda.so loads, and what these load in turn.
+_CUDA_LIBRARIES = [
+    "nvidia-cublas==13.1.1.3",
+    "nvidia-cuda-cupti==13.0.85",
+    "nvidia-cuda-nvrtc==13.0.88",
+    "nvidia-cuda-runtime==13.0.96",
+    "nvidia-cudnn-cu13==9.20.0.48",
+    "nvidia-cufft==12.0.0.61",
+    "nvidia-cufile==1.15.1.6",
+    "nvidia-curand==10.4.0.35",
+    "nvidia-cusolver==12.0.4.66",
+    "nvidia-cusparse==12.6.3.3",
+    "nvidia-cusparselt-cu13==0.8.1",
+    "nvidia-nvjitlink==13.5.37",
+    "nvidia-nvshmem-cu13==3.4.5",
+]
 _CUDA_STARTUP_LIBRARIES = [
     "nvidia-cuda-cupti==13.0.85",
     "nvidia-cuda-runtime==13.0.96",
@@ -74,6 +91,14 @@ def _libtorch_impl(ctx):
         _unpack_libtorch(ctx)
     if ctx.attr.cuda:
         pypi_unpack(ctx, requirements = _CUDA_HEADERS, folders = {"nvidia/cu13/include/": "cuda/"})
+        pypi_unpack(
+            ctx,
+            requirements = _CUDA_LIBRARIES,
+            folders = {
+                "nvidia/{}/lib/lib".format(package): "lib/lib"
+                for package in ["cu13", "cudnn", "cusparselt", "nvshmem"]
+            },
+        )
     _write_checksums(ctx)
 
 libtorch = repository_rule(
