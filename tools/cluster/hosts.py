@@ -17,7 +17,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 
 NETWORK = "10.77.0"
 HEAD = f"{NETWORK}.254"
@@ -125,8 +124,9 @@ class Host:
         """All processes of the host are gone, and so is its network."""
         os.kill(self._init, signal.SIGKILL)
         self._holder.wait()
-        while pathlib.Path(f"/sys/class/net/{self._outer_link}").exists() and self._link_exists():
-            time.sleep(0.01)
+        # The kernel removes it a little later, with the namespace of its other end.
+        while self._link_exists():
+            subprocess.run(["ip", "link", "delete", self._outer_link], capture_output=True)
 
     def _link_exists(self) -> bool:
         return subprocess.run(["ip", "link", "show", self._outer_link], capture_output=True).returncode == 0
