@@ -127,7 +127,7 @@ class Amp final : public BackendDecorator {
     return !skipped;
   }
 
-  // The loss scale is a number on the host, and changes.
+  // A replay would not copy the flag that ReadOutcome reads.
   bool capturable() const override { return capturable_ && !scaler_; }
 
   void EndWindow() override {
