@@ -195,7 +195,10 @@ void TrainingRun::RunEpochs() {
   while (!Finished()) {
     if (!RunEpoch()) return EndEarly();
   }
-  if (!options_.evaluate.never() && !evaluation_.DoneAt(clock_)) Evaluate();
+  if (!options_.evaluate.never() && !evaluation_.DoneAt(clock_)) {
+    if (checkpoints_) state_.MarkEnd();
+    Evaluate();
+  }
   FinishRun(/*finished=*/true, /*save=*/true);
 }
 
@@ -204,6 +207,12 @@ bool TrainingRun::Finished() const {
   // The number of epochs is not known in advance; the last one was counted.
   return !config_.batches_per_epoch && clock_.epoch_batches() == 0 &&
          clock_.updates() >= config_.total_updates;
+}
+
+bool TrainingRun::EpochIsCut() const {
+  if (epoch_limit_ && clock_.epoch_batches() >= *epoch_limit_) return false;
+  if (const auto left = reader_.batches_left()) return *left > 0;
+  return clock_.updates() >= config_.total_updates;
 }
 
 int64_t TrainingRun::EpochBatchesLeft() const {
@@ -242,6 +251,7 @@ bool TrainingRun::RunEpoch() {
   steps_.ReadOutcomes();
   requested_.reset();
   if (ended) return false;
+  if (checkpoints_ && EpochIsCut()) state_.MarkEnd();
   RecordEpochMeans();
   schedules_.Step(StepOn::kEpoch);
   parts_.callbacks.Fire(TrainEpochEnd{clock_, parts_.history});
