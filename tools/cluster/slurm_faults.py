@@ -12,7 +12,7 @@ time_limit  the job knows when it must end, saves before, and the script asks fo
 own_limit   Slurm's own limit, three minutes, with --signal=USR1@60, for a job that needs more; not among the default ones
 
 Two nodes, one rank on each. Every job must end with the state of the same ranks as threads of one process, never
-interrupted. Exit code 1 if one does not.
+interrupted. Prints a line per trial; every wait has a limit. Exit code 1 if one does not.
 """
 
 import argparse
@@ -34,7 +34,7 @@ import slurm  # noqa: E402
 SCRIPT = """#!/bin/bash
 export OMP_NUM_THREADS=1
 {before}
-srun {command}
+srun --wait=60 {command}
 code=$?
 echo "script: srun ended with $code"
 [ $code != 3 -a $code != 138 ] || scontrol requeue $SLURM_JOB_ID
@@ -61,6 +61,7 @@ class Faults:
                       f"--step_ms={options.step_ms}"]
         begin = time.monotonic()
         done = subprocess.run([*self.train, "--threads=2", f"--run_dir={self.work}/one"], capture_output=True, text=True,
+                              timeout=240,
                               env=os.environ | {"OMP_NUM_THREADS": "1"})
         self.duration = time.monotonic() - begin
         self.expected = crc_of(done.stdout)
@@ -103,13 +104,13 @@ class Faults:
     def run_signal(self, name: str) -> str | None:
         job, output = self.submit(name)
         self.wait_for_update(output, self.some_update())
-        subprocess.run(["scancel", "--signal=USR1", f"{job}"], check=True)
+        subprocess.run(["scancel", "--signal=USR1", f"{job}"], check=True, timeout=hosts.LIMIT)
         return self.finish(job, output, restarts=1)
 
     def run_requeue(self, name: str) -> str | None:
         job, output = self.submit(name)
         self.wait_for_update(output, self.some_update())
-        subprocess.run(["scontrol", "requeue", f"{job}"], check=True)
+        subprocess.run(["scontrol", "requeue", f"{job}"], check=True, timeout=hosts.LIMIT)
         return self.finish(job, output, restarts=1)
 
     def run_node_down(self, name: str) -> str | None:
@@ -179,17 +180,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="trainyard-slurm-") as work:
         faults = Faults(options, work)
         for fault in options.faults.split(","):
-            good, begin = 0, time.monotonic()
+            good = 0
             for trial in range(options.trials):
+                begin = time.monotonic()
                 try:
                     wrong = getattr(faults, f"run_{fault}")(f"{fault}{trial}")
-                except (AssertionError, RuntimeError) as error:
-                    wrong = str(error)
+                except (AssertionError, RuntimeError, subprocess.SubprocessError) as error:
+                    wrong = f"{type(error).__name__}: {error}"
                 good += wrong is None
-                if wrong is not None:
-                    print(f"{fault}, trial {trial}: {wrong}", flush=True)
-            print(f"{fault}: {good} of {options.trials} ended bitwise equal to one process "
-                  f"({(time.monotonic() - begin) / options.trials:.1f} s each)", flush=True)
+                print(f"{fault}, trial {trial}, {time.monotonic() - begin:.1f} s: {wrong or 'equal'}", flush=True)
+            print(f"{fault}: {good} of {options.trials} ended bitwise equal to one process", flush=True)
             failed += options.trials - good
         for host in faults.cluster:
             host.kill()
