@@ -21,6 +21,8 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::seconds kKillWait{5};
+// Longer than a coordinator waits for the last launcher to read its last line.
+constexpr std::chrono::seconds kCompanionWait{6};
 
 [[noreturn]] void Throw(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -33,9 +35,10 @@ sigset_t SentOnSignals() {
   return signals;
 }
 
-// Until `worker` has ended; its wait status.
+// Until `worker` has ended; its wait status. Unsets `companion` if that has
+// ended, too.
 int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals,
-                         std::optional<pid_t> companion) {
+                         std::optional<pid_t>& companion) {
   for (;;) {
     int status = 0;
     if (waitpid(worker, &status, WNOHANG) == worker) return status;
@@ -45,6 +48,20 @@ int WaitSendingSignalsOn(pid_t worker, const sigset_t& signals,
     }
     const int signal = sigwaitinfo(&signals, nullptr);
     if (signal > 0 && signal != SIGCHLD) kill(worker, signal);
+  }
+}
+
+// Until `companion` has ended, at most kCompanionWait.
+// REQUIRES: SIGCHLD is blocked.
+void WaitForCompanion(pid_t companion) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  constexpr timespec kSlice = {.tv_sec = 0, .tv_nsec = 100'000'000};
+  const auto give_up = std::chrono::steady_clock::now() + kCompanionWait;
+  while (waitpid(companion, nullptr, WNOHANG) == 0 &&
+         std::chrono::steady_clock::now() < give_up) {
+    sigtimedwait(&child, nullptr, &kSlice);
   }
 }
 
@@ -80,6 +97,8 @@ int RunGuarded(const std::function<int(int alive)>& work,
   }
   close(alive[0]);
   const int status = WaitSendingSignalsOn(worker, signals, companion);
+  // Whoever else it serves must still hear of the end.
+  if (companion && WIFEXITED(status)) WaitForCompanion(*companion);
   KillDescendants(kKillWait);
   close(alive[1]);
   sigprocmask(SIG_SETMASK, &before, nullptr);

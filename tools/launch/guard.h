@@ -37,7 +37,8 @@ bool AsksForEnd(int signal);
 // Returns what `work` returned, or 128 + the signal that ended the child.
 // Throws std::system_error if the child cannot be started.
 // `companion`: another child of this process, without which the work has no
-// use: if it ends first with another code than 0, the work is killed.
+// use: if it ends first with another code than 0, the work is killed. When the
+// work has returned, the companion has six seconds to end by itself.
 int RunGuarded(const std::function<int(int alive)>& work,
                std::optional<pid_t> companion = std::nullopt);
 
