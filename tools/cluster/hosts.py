@@ -94,6 +94,7 @@ class Host:
         self.name = f"n{number}"
         self.address = f"{NETWORK}.{number}"
         self._outer_link = f"to{self.name}"
+        self._hardware = f"02:00:00:00:00:{number:02x}"
         self._holder: subprocess.Popen | None = None
         self._init = 0
         self.boot()
@@ -109,7 +110,9 @@ class Host:
             raise RuntimeError(f"{self.name} does not come up: unshare ended with {self._holder.wait()}")
         children = pathlib.Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text()
         self._init = int(children.split()[0])
-        _run("ip", "link", "add", self._outer_link, "type", "veth", "peer", "name", "eth0", "netns", str(self._init))
+        # A host keeps its hardware address: others remember it for a minute.
+        _run("ip", "link", "add", self._outer_link, "type", "veth", "peer", "name", "eth0", "address", self._hardware,
+             "netns", str(self._init))
         _run("ip", "link", "set", self._outer_link, "master", "sw0", "up")
         for command in (["hostname", self.name], ["ip", "link", "set", "lo", "up"],
                         ["ip", "address", "add", f"{self.address}/24", "dev", "eth0"],
