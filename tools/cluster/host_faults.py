@@ -154,9 +154,14 @@ class Faults:
         return folder
 
     def same_end(self, job: Job) -> str | None:
+        """Of a job that was disturbed, so that its ranks were started more than once."""
         wrong = job.end()
         if wrong is None and crc_of(job.text()) != self.expected:
             wrong = f"state_crc32c {crc_of(job.text())}\n{job.text()}"
+        starts = len(re.findall(r"start \d+: ranks", job.output(0).read_text()))
+        self.did += f", {starts} starts"
+        if wrong is None and starts < 2:
+            wrong = f"it was not disturbed\n{job.text()}"
         return wrong
 
     def disturbed(self, trial: int) -> Job:

@@ -90,15 +90,16 @@ class Faults:
                 raise AssertionError("the job does not train: " + (output.read_text() if output.exists() else "no output"))
             time.sleep(0.05)
 
-    def finish(self, job: int, output: pathlib.Path, restarts: int | None, longer: float = 0) -> str | None:
-        """What is wrong with the end of the job, or None."""
+    def finish(self, job: int, output: pathlib.Path, restarts: int | None = None, longer: float = 0) -> str | None:
+        """What is wrong with the end of the job, or None. `restarts`: so many, by default at least one."""
         state = self.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "NODE_FAIL", "CANCELLED"),
                                           limit=self.limit + longer)
         text = output.read_text()
         if state["JobState"] != "COMPLETED" or crc_of(text) != self.expected:
             return f"{state['JobState']} {state['ExitCode']}\n{text}"
-        if restarts is not None and int(state["Restarts"]) != restarts:
-            return f"{state['Restarts']} restarts, not {restarts}\n{text}"
+        count = int(state["Restarts"])
+        if count == 0 if restarts is None else count != restarts:
+            return f"{count} restarts, not {restarts or 'at least one'}\n{text}"
         return None
 
     def some_update(self) -> int:
@@ -134,26 +135,35 @@ class Faults:
         self.wait_until_noticed(job)
         victim.boot()
         self.slurm.start_node(victim)
-        return self.finish(job, output, restarts=None)
+        return self.finish(job, output)
 
     def run_slurmd(self, name: str) -> str | None:
-        job, output = self.submit(name)
-        self.wait_for_update(output, self.some_update())
+        # The ranks go on: until Slurm has noticed, after about half a minute, they must not come to their end.
+        job, output = self.submit(name, arguments=("--step_ms=$((${SLURM_RESTART_COUNT:-0} ? 50 : 3000))",))
+        self.wait_for_update(output, self.random.randint(1, 5))
         victim = self.random.choice(self.cluster.hosts)
         # Not the processes of the job, which have other names.
         victim.run(["pkill", "-KILL", "-x", "slurmd"], check=True)
         self.wait_until_noticed(job)
         self.slurm.start_node(victim)
-        return self.finish(job, output, restarts=None)
+        return self.finish(job, output)
 
     def run_own_limit(self, name: str) -> str | None:
         # Slurm may send the signal up to a minute early: after one to two minutes, and not while the program is loaded.
         job, output = self.submit(name, arguments=(f"--step_ms={150000 // self.options.updates}",),
                                   options=("--time=3", "--signal=USR1@60"))
-        wrong = self.finish(job, output, restarts=None, longer=600)
+        wrong = self.finish(job, output, longer=600)
         if wrong is None and "script: srun ended with 3\n" not in output.read_text():
             wrong = f"the job was not cut short\n{output.read_text()}"
         return wrong
+
+    def clean_up(self) -> None:
+        """After a trial that failed: no jobs, and all nodes are up."""
+        subprocess.run(["scancel", "--user=root"], check=True, timeout=hosts.LIMIT)
+        self.cluster.reboot()
+        for host in self.cluster:
+            self.slurm.start_node(host)
+        self.slurm.wait_for_nodes(len(self.cluster))
 
     def wait_until_noticed(self, job: int) -> None:
         end = time.monotonic() + 120
@@ -161,6 +171,8 @@ class Faults:
             if time.monotonic() > end:
                 raise AssertionError("Slurm does not notice that the node is down")
             time.sleep(0.2)
+        if state["JobState"] == "COMPLETED":
+            raise AssertionError("the job has ended before Slurm noticed that the node is down")
 
     def run_time_limit(self, name: str) -> str | None:
         # The first part has two thirds of the time that all took in one process. Each further one has more: on a busy
@@ -169,7 +181,7 @@ class Faults:
         job, output = self.submit(
             name, f"export TRAINYARD_JOB_END_TIME=$(($(date +%s) + {seconds} * (1 + ${{SLURM_RESTART_COUNT:-0}})))\n"
             "export TRAINYARD_JOB_END_MARGIN=2")
-        wrong = self.finish(job, output, restarts=None)
+        wrong = self.finish(job, output)
         if wrong is None and "script: srun ended with 3\n" not in output.read_text():
             wrong = f"the job was not cut short\n{output.read_text()}"
         return wrong
@@ -201,6 +213,8 @@ def main() -> int:
                     wrong = f"{type(error).__name__}: {error}"
                 good += wrong is None
                 print(f"{fault}, trial {trial}, {time.monotonic() - begin:.1f} s: {wrong or 'equal'}", flush=True)
+                if wrong is not None:
+                    faults.clean_up()
             print(f"{fault}: {good} of {options.trials} ended bitwise equal to one process", flush=True)
             failed += options.trials - good
         for host in faults.cluster:
