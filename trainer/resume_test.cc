@@ -9,12 +9,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/make_backend.h"
 #include "schedulers/cosine.h"
+#include "schedulers/exponential.h"
 #include "schedulers/plateau.h"
 #include "trainer/accelerator.h"
 #include "trainer/checkpoint/folder/step_names.h"
@@ -24,6 +26,7 @@
 #include "trainer/optim/adamw.h"
 #include "trainer/testing/clock_at.h"
 #include "trainer/testing/line_rig.h"
+#include "trainer/testing/line_stream.h"
 #include "trainer/testing/modules.h"
 #include "trainer/trainer.h"
 
@@ -261,6 +264,53 @@ TEST_F(ResumeTest, AFinishedRunGoesOnIfMoreIsAskedFor) {
   TrainOptions longer = Options();
   longer.length = Epochs(6);
   EXPECT_EQ(Train(longer).result.clock.epoch(), 6);
+}
+
+// Schedules here do not depend on the length.
+TEST_F(ResumeTest, ALongerRunEndsAsIfItHadBeenLongFromTheStart) {
+  const auto options = [this](int64_t updates, bool stream) {
+    TrainOptions options = Options();
+    if (stream) options.source = LineStream(14);
+    options.length = Updates(static_cast<double>(updates));
+    options.schedule = {};
+    if (!stream) {
+      options.schedules.push_back({.schedule = Exponential({.gamma = 0.5}),
+                                   .optimizer = "body",
+                                   .step_on = StepOn::kEpoch});
+    }
+    return options;
+  };
+  for (const bool stream : {false, true}) {
+    SetUp();
+    const Outcome straight = Train(options(11, stream));
+    // 3 updates per epoch: within one, and at its end.
+    for (int64_t shorter = 1; shorter < 11; shorter += Stride()) {
+      SetUp();
+      const Outcome first = Train(options(shorter, stream));
+      EXPECT_EQ(first.result.clock.updates(), shorter);
+      const Outcome resumed = Train(options(11, stream), -1, /*seed=*/2);
+      EXPECT_EQ(resumed.result.ending, RunEnding::kFinished);
+      EXPECT_EQ(PositionOf(resumed.result.clock),
+                PositionOf(straight.result.clock))
+          << "from " << shorter;
+      EXPECT_EQ(resumed.crc, straight.crc) << "from " << shorter;
+      EXPECT_EQ(resumed.steps, straight.steps);
+      EXPECT_EQ(resumed.losses, straight.losses);
+      EXPECT_EQ(resumed.hidden, straight.hidden);
+      EXPECT_EQ(resumed.eval_losses, straight.eval_losses);
+    }
+  }
+}
+
+TEST_F(ResumeTest, AnEpochThatALimitEndedIsNotOpenedAgain) {
+  TrainOptions options = Options();
+  options.schedule = {};
+  options.max_batches_per_epoch = 2;
+  options.length = Epochs(1);
+  EXPECT_EQ(Train(options).result.clock.batches(), 2);
+  options.length = Epochs(2);
+  options.max_batches_per_epoch = std::nullopt;
+  EXPECT_EQ(Train(options).result.clock.batches(), 2 + 5);
 }
 
 TEST_F(ResumeTest, StartsAnewOnlyWhereNothingWouldBeLost) {

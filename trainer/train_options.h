@@ -61,7 +61,9 @@ struct TrainOptions {
   // Required: the length of the run from its start, earlier parts of a resumed
   // run included. In epochs, also a fraction of one, or in updates; MaxDuration
   // ends a run by another unit. The run ends exactly there, within an epoch if
-  // need be, and schedules are made for this length.
+  // need be, and schedules are made for this length. A finished run that is
+  // resumed with a greater length goes on as if it had not ended: its last
+  // evaluation is forgotten, an epoch that was cut short goes on.
   std::optional<Duration> length = std::nullopt;
   // Shortens the run to this, if it is reached before `length`.
   std::optional<Duration> at_most = std::nullopt;

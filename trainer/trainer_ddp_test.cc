@@ -237,5 +237,24 @@ TEST_F(ResumeDdpTest, GoesOnWithAnotherNumberOfProcesses) {
   Ddp().collectives().Barrier();
 }
 
+// All processes end within an epoch, or at its end; one goes on.
+TEST_F(ResumeDdpTest, ALongerRunGoesOnWithAnotherNumberOfProcesses) {
+  const Outcome straight = Train(Options(), nullptr);
+  for (const int64_t shorter : {1, 2, 3}) {  // 2 updates per epoch
+    EmptyFolder();
+    TrainOptions options = Saved();
+    options.length = Updates(static_cast<double>(shorter));
+    Train(options, &Ddp());
+    Ddp().collectives().Barrier();
+    if (Ddp().rank() != 0) continue;
+    const Outcome end = Train(Saved(), nullptr);
+    EXPECT_EQ(PositionOf(end.result.clock), PositionOf(straight.result.clock));
+    EXPECT_TRUE(at::allclose(end.weight, straight.weight, 1e-6, 1e-7));
+    ExpectNear(end.train_losses, straight.train_losses);
+    ExpectNear(end.eval_losses, straight.eval_losses);
+  }
+  Ddp().collectives().Barrier();
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -13,7 +13,8 @@ elastic  4 hosts with --nnodes=3:4; one dies and stays away for a while, so that
          each sample once, and the end must be bitwise equal to that of a run which was told to go on with 3 and with 4
          hosts after the same updates, and in which nothing failed.
 
-Hosts are namespaces of this machine (hosts.py). Exit code 1 if any trial fails.
+Hosts are namespaces of this machine (hosts.py). Prints a line per trial. Every wait has a limit: a trial that exceeds it fails, with
+the output of all launchers. Exit code 1 if any trial fails.
 """
 
 import argparse
@@ -88,14 +89,23 @@ class Job:
         return sorted(int(pid) for pid in found)
 
     def kill(self, node: int, pid: int) -> None:
-        self.cluster[node].run(["kill", "-KILL", str(pid)])
+        self.cluster[node].run(["kill", "-KILL", str(pid)], check=True)
 
-    def wait_for(self, pattern: str, node: int | None = None, limit: float = 120) -> None:
+    def wait_for(self, pattern: str, node: int, limit: float = 120) -> None:
         end = time.monotonic() + limit
-        while not re.search(pattern, self.text() if node is None else self.output(node).read_text()):
+        while not re.search(pattern, self.output(node).read_text()):
             if time.monotonic() > end:
-                raise AssertionError(f"no {pattern!r} in\n{self.text()}")
+                raise AssertionError(f"no {pattern!r} from node {node} in {limit} s\n{self.text()}")
+            if self.launchers[node].poll() is not None:
+                raise AssertionError(f"node {node} ended before {pattern!r}\n{self.text()}")
             time.sleep(0.05)
+
+    def wait_for_launcher(self, node: int, limit: float = 60) -> None:
+        """Until the launcher of a node, which was killed, has ended."""
+        try:
+            self.launchers[node].wait(limit)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the launcher of node {node} has not ended {limit} s after it was killed\n{self.text()}") from None
 
     def is_over(self) -> bool:
         return crc_of(self.output(0).read_text()) is not None
@@ -103,13 +113,11 @@ class Job:
     def end(self, limit: float = 240) -> str | None:
         """What is wrong with the end, or None."""
         until = time.monotonic() + limit
-        for launcher in self.launchers.values():
+        for node, launcher in self.launchers.items():
             try:
                 launcher.wait(max(1, until - time.monotonic()))
             except subprocess.TimeoutExpired:
-                for host in self.cluster:
-                    host.run(["pkill", "-KILL", "launch_only"])
-                return f"hangs\n{self.text()}"
+                return f"node {node} has not ended after {limit} s\n{self.text()}"
         codes = [launcher.returncode for launcher in self.launchers.values()]
         return None if not any(codes) else f"exit codes {codes}\n{self.text()}"
 
@@ -125,7 +133,8 @@ class Faults:
         self.work = pathlib.Path(work)
         self.random = random.Random(options.seed)
         self.counts: collections.Counter[str] = collections.Counter()
-        self.ends: list = []
+        # What the last trial did.
+        self.did = ""
         self.cluster = hosts.Hosts(4 if options.fault == "elastic" else 3)
         self.options.train = [f"--batch={BATCH}"]
         if options.fault == "elastic":
@@ -152,45 +161,44 @@ class Faults:
 
     def disturbed(self, trial: int) -> Job:
         """A job that has come to a random update."""
+        update = self.random.randint(1, self.options.updates // 2)
+        self.did = f"nothing before update {update}"
         job = Job(self.cluster, self.work / f"trial{trial}", self.options, str(len(self.cluster)))
-        job.wait_for(f"saved {self.random.randint(1, self.options.updates // 2)}\n", node=0)
+        job.wait_for(f"saved {update}\n", node=0)
         return job
 
     def kill(self, trial: int) -> str | None:
         job = self.disturbed(trial)
         node = self.random.randrange(len(self.cluster))
         what = self.random.choice(["rank", "launcher", "inner launcher", "host"])
+        self.did = f"killed {what} of node {node}"
         if what == "host":
             self.cluster[node].kill()
-            job.launchers[node].wait()
+            job.wait_for_launcher(node)
             over = job.is_over()
             self.cluster[node].boot()
         else:
-            launchers = job.processes(node, "launch_only")
-            # The oldest is the process that was started; the youngest has the ranks.
-            victims = {"rank": job.processes(node, "train_loop")[:1], "launcher": launchers[:1],
-                       "inner launcher": launchers[-1:]}[what]
-            for victim in victims:
-                job.kill(node, victim)
-            if what != "rank":
-                job.launchers[node].wait()
+            processes = job.processes(node, "train_loop" if what == "rank" else "launch_only")
             over = job.is_over()
+            if not processes and not over:
+                raise AssertionError(f"node {node} has no {what}\n{job.text()}")
+            if not over:
+                # The oldest launcher is the process that was started; the youngest has the ranks.
+                job.kill(node, processes[-1 if what == "inner launcher" else 0])
+                if what != "rank":
+                    job.wait_for_launcher(node)
+                over = job.is_over()
         if over:
-            self.stop(job)
             raise TooLate
         self.counts[what] += 1
         if what != "rank":
             job.start(node)
         return self.same_end(job)
 
-    def stop(self, job: Job) -> None:
-        for node, launcher in job.launchers.items():
-            self.cluster[node].run(["pkill", "-KILL", "launch_only"])
-            launcher.wait()
-
     def cut(self, trial: int) -> str | None:
         job = self.disturbed(trial)
         node = self.random.randrange(len(self.cluster))
+        self.did = f"cut the network of node {node}"
         self.cluster[node].cut()
         # Both sides must have noticed.
         time.sleep(10)
@@ -199,6 +207,7 @@ class Faults:
 
     def elastic(self, trial: int) -> str | None:
         self.options.train = [f"--batch={BATCH}", f"--sample_log={self.samples(str(trial))}"]
+        self.did = "nothing"
         job = Job(self.cluster, self.work / f"trial{trial}", self.options, f"3:{len(self.cluster)}")
         # In the first third and in the second.
         third = self.options.updates // 3
@@ -207,7 +216,8 @@ class Faults:
         job.wait_for(f"saved {leaves}\n", node=0)
         victim = self.random.randrange(1, len(self.cluster))
         self.cluster[victim].kill()
-        job.launchers[victim].wait()
+        self.did = f"killed node {victim}"
+        job.wait_for_launcher(victim)
         job.wait_for("start 2: ranks 0 to 0 of 3,", node=0)
         job.wait_for(f"saved {comes_back}\n", node=0)
         self.cluster[victim].boot()
@@ -232,8 +242,8 @@ class Faults:
             if (wrong := planned.end()) is not None:
                 return f"the planned run: {wrong}"
         expected = crc_of(planned.text())
-        self.ends.append((parts, crc, expected))
-        return None if crc == expected else f"{parts} ended with {crc}, and with {expected} when planned"
+        self.did = f"{parts} (ranks, first update) ended with {crc}, planned {expected}"
+        return None if crc == expected else "these differ"
 
     def seen(self, name: str) -> dict[int, dict[int, list[list[int]]]]:
         """By update and rank: the samples of each time that it was trained."""
@@ -277,27 +287,24 @@ def main() -> int:
     options = parser.parse_args()
     hosts.enter(__file__)
     os.environ["OMP_NUM_THREADS"] = "1"
-    good = 0
+    good = late = 0
     with tempfile.TemporaryDirectory(prefix="trainyard-hosts-") as work:
         faults = Faults(options, work)
-        late = 0
         for trial in range(options.trials):
-            try:
-                while True:
-                    try:
-                        wrong = getattr(faults, options.fault)(trial)
-                        break
-                    except TooLate:
-                        late += 1
-                        shutil.rmtree(faults.work / f"trial{trial}")
-            except AssertionError as error:
-                wrong = str(error)
+            begin, wrong = time.monotonic(), "too late"
+            while wrong == "too late":
+                try:
+                    wrong = getattr(faults, options.fault)(trial)
+                except TooLate:
+                    late += 1
+                    faults.cluster.reboot()
+                    shutil.rmtree(faults.work / f"trial{trial}")
+                except (AssertionError, RuntimeError, subprocess.SubprocessError) as error:
+                    wrong = f"{type(error).__name__}: {error}"
             good += wrong is None
+            print(f"trial {trial}, {time.monotonic() - begin:.1f} s: {faults.did}: {wrong or 'equal'}", flush=True)
             if wrong is not None:
-                print(f"trial {trial}: {wrong}", flush=True)
-            elif options.fault == "elastic":
-                parts, crc, expected = faults.ends[-1]
-                print(f"trial {trial}: {parts} (ranks, first update) ended with {crc}, planned {expected}", flush=True)
+                faults.cluster.reboot()
         for host in faults.cluster:
             host.kill()
     what = {"kill": f"kills ({dict(faults.counts)}) ended bitwise equal", "cut": "cuts ended bitwise equal",

@@ -14,15 +14,19 @@ import os
 import pathlib
 import shutil
 import signal
+import select
 import subprocess
 import sys
 import tarfile
+import time
 
 NETWORK = "10.77.0"
 HEAD = f"{NETWORK}.254"
 _SCRATCH = pathlib.Path("/run")
 _INSIDE = "TRAINYARD_CLUSTER_INSIDE"
 _TOOLS = ["unshare", "nsenter", "ip", "mount"]
+# Seconds, for what takes a fraction of one on a machine that is not overloaded.
+LIMIT = 60
 
 
 def skip(reason: str) -> None:
@@ -32,7 +36,7 @@ def skip(reason: str) -> None:
 
 
 def _run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
 
@@ -90,6 +94,7 @@ class Host:
         self.name = f"n{number}"
         self.address = f"{NETWORK}.{number}"
         self._outer_link = f"to{self.name}"
+        self._hardware = f"02:00:00:00:00:{number:02x}"
         self._holder: subprocess.Popen | None = None
         self._init = 0
         self.boot()
@@ -100,11 +105,14 @@ class Host:
              "echo up; exec sleep infinity"],
             # It complains of its child's end.
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-        if self._holder.stdout.readline() != b"up\n":
+        if not select.select([self._holder.stdout], [], [], LIMIT)[0] or self._holder.stdout.readline() != b"up\n":
+            self._holder.kill()
             raise RuntimeError(f"{self.name} does not come up: unshare ended with {self._holder.wait()}")
         children = pathlib.Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text()
         self._init = int(children.split()[0])
-        _run("ip", "link", "add", self._outer_link, "type", "veth", "peer", "name", "eth0", "netns", str(self._init))
+        # A host keeps its hardware address: others remember it for a minute.
+        _run("ip", "link", "add", self._outer_link, "type", "veth", "peer", "name", "eth0", "address", self._hardware,
+             "netns", str(self._init))
         _run("ip", "link", "set", self._outer_link, "master", "sw0", "up")
         for command in (["hostname", self.name], ["ip", "link", "set", "lo", "up"],
                         ["ip", "address", "add", f"{self.address}/24", "dev", "eth0"],
@@ -118,18 +126,26 @@ class Host:
         return subprocess.Popen(self._inside(command), **kwargs)
 
     def run(self, command: list[str], **kwargs) -> subprocess.CompletedProcess:
-        return subprocess.run(self._inside(command), **kwargs)
+        """Waits for its end; throws subprocess.TimeoutExpired after LIMIT seconds."""
+        return subprocess.run(self._inside(command), timeout=LIMIT, **kwargs)
 
     def kill(self) -> None:
-        """All processes of the host are gone, and so is its network."""
+        """All processes of the host are gone, and so is its network. Nothing happens to a host that is down."""
+        if self._holder is None:
+            return
         os.kill(self._init, signal.SIGKILL)
-        self._holder.wait()
+        self._holder.wait(LIMIT)
+        self._holder = None
         # The kernel removes it a little later, with the namespace of its other end.
+        end = time.monotonic() + LIMIT
         while self._link_exists():
-            subprocess.run(["ip", "link", "delete", self._outer_link], capture_output=True)
+            if time.monotonic() > end:
+                raise RuntimeError(f"{self.name} was killed, but its network link {self._outer_link} stays")
+            subprocess.run(["ip", "link", "delete", self._outer_link], capture_output=True, timeout=LIMIT)
 
     def _link_exists(self) -> bool:
-        return subprocess.run(["ip", "link", "show", self._outer_link], capture_output=True).returncode == 0
+        return subprocess.run(["ip", "link", "show", self._outer_link], capture_output=True,
+                              timeout=LIMIT).returncode == 0
 
     def cut(self) -> None:
         _run("ip", "link", "set", self._outer_link, "down")
@@ -158,6 +174,12 @@ class Hosts:
     def __exit__(self, *_) -> None:
         for host in self.hosts:
             host.kill()
+
+    def reboot(self) -> None:
+        """All hosts are up, and none has a process of before."""
+        for host in self.hosts:
+            host.kill()
+            host.boot()
 
     def remote_shell(self) -> str:
         """A script that does what `ssh HOST COMMAND` does, for MPI's launchers."""

@@ -108,14 +108,41 @@ class SlurmTest(unittest.TestCase):
             self.assertEqual(crc(output), cluster.expected[ranks])
             self.assertEqual(len(re.findall(r"messages over eth0", output)), 1, output)
 
+    def submit_ready_script(self, *program: str, exports: str = "") -> tuple[int, str]:
+        """The job, and the path of its output."""
+        output = f"{cluster.work.name}/ready{cluster.folders}.out"
+        job = cluster.slurm.submit_file(READY_SCRIPT, *program, options=[f"--export=ALL{exports}", f"--output={output}",
+                                                                         f"--chdir={cluster.work.name}"])
+        return job, output
 
-    def test_ready_script(self):
-        output = f"{cluster.work.name}/ready.out"
-        job = cluster.slurm.submit_file(READY_SCRIPT, *cluster.train(), options=[f"--output={output}", f"--chdir={cluster.work.name}"])
-        state = cluster.slurm.wait_for_state(job, ("COMPLETED", "FAILED"))
+    def expect_completed(self, job: int, output: str) -> str:
+        state = cluster.slurm.wait_for_state(job, ("COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"))
         text = pathlib.Path(output).read_text()
         self.assertEqual(state["JobState"], "COMPLETED", text)
         self.assertEqual(crc(text), cluster.expected[2])
+        return text
+
+    def test_ready_script(self):
+        self.expect_completed(*self.submit_ready_script(*cluster.train()))
+
+    def test_signal_while_a_rank_is_being_loaded(self):
+        """Rank 0 waits for the other one, which the signal ends. The job is requeued within its time."""
+        loads = pathlib.Path(cluster.work.name) / "loads"
+        program = loads.with_name("program")
+        # What comes before main of rank 1 takes its time at the first start.
+        program.write_text(f'#!/bin/bash\nif [[ $SLURM_PROCID == 1 && -z $SLURM_RESTART_COUNT ]]; then\n  touch {loads}\n'
+                           '  sleep 300\nfi\nexec "$@"\n')
+        program.chmod(0o755)
+        job, output = self.submit_ready_script(str(program), *cluster.train(), exports=",TRAINYARD_SRUN_WAIT=3")
+        handles_usr1 = "grep SigCgt /proc/$(pgrep -xo train_loop)/status | grep -E '[2367abef]..$'"
+        end = time.monotonic() + TIMEOUT
+        while not loads.exists() or cluster.hosts[0].run(["sh", "-c", handles_usr1], capture_output=True).returncode != 0:
+            self.assertLess(time.monotonic(), end, "the ranks do not start")
+            time.sleep(0.05)
+        subprocess.run(["scancel", "--signal=USR1", str(job)], check=True, timeout=TIMEOUT)
+        text = self.expect_completed(job, output)
+        self.assertIn("task 1: User defined signal 1", text)
+        self.assertIn("task 0: Killed", text)
 
     def test_launchers_under_srun(self):
         srun = ["srun", "-N2", "--ntasks-per-node=1", LAUNCH, "--nnodes=auto"]
@@ -132,8 +159,10 @@ class SlurmTest(unittest.TestCase):
         return step, output
 
     def wait_for(self, text: str, step: subprocess.Popen, output: pathlib.Path) -> None:
+        end = time.monotonic() + TIMEOUT
         while text not in output.read_text():
             self.assertIsNone(step.poll(), output.read_text())
+            self.assertLess(time.monotonic(), end, f"no {text!r}: {output.read_text()}")
             time.sleep(0.05)
 
     def test_frozen_rank_is_in_the_records(self):

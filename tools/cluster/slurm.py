@@ -66,7 +66,7 @@ class Slurm:
 
     @staticmethod
     def _command(*command: str) -> str:
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=hosts.LIMIT)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
         return done.stdout
@@ -87,7 +87,8 @@ class Slurm:
             time.sleep(0.1)
 
     def submit(self, script: str, *options: str) -> int:
-        done = subprocess.run(["sbatch", "--parsable", *options], input=script, capture_output=True, text=True)
+        done = subprocess.run(["sbatch", "--parsable", *options], input=script, capture_output=True, text=True,
+                              timeout=hosts.LIMIT)
         if done.returncode != 0:
             raise RuntimeError(f"sbatch: {done.stderr}")
         return int(done.stdout)

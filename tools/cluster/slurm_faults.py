@@ -5,6 +5,7 @@
 
 train       a job that nothing disturbs
 signal      SIGUSR1 to all tasks (as --signal=USR1@60 does); the script submits the job again
+to_script   SIGUSR1 to the script alone (as --signal=B:USR1@60 does), which passes it on
 requeue     scontrol requeue while the job trains
 node_down   a whole node dies (power cut); the node comes back, and Slurm requeues the job
 slurmd      only the daemon of a node dies, and its rank goes on; Slurm takes the node for dead
@@ -12,7 +13,7 @@ time_limit  the job knows when it must end, saves before, and the script asks fo
 own_limit   Slurm's own limit, three minutes, with --signal=USR1@60, for a job that needs more; not among the default ones
 
 Two nodes, one rank on each. Every job must end with the state of the same ranks as threads of one process, never
-interrupted. Exit code 1 if one does not.
+interrupted. Prints a line per trial; every wait has a limit. Exit code 1 if one does not.
 """
 
 import argparse
@@ -34,12 +35,17 @@ import slurm  # noqa: E402
 SCRIPT = """#!/bin/bash
 export OMP_NUM_THREADS=1
 {before}
-srun {command}
-code=$?
+{srun}
 echo "script: srun ended with $code"
 [ $code != 3 -a $code != 138 ] || scontrol requeue $SLURM_JOB_ID
 exit $code
 """
+SRUN = """srun --wait=60 {command}
+code=$?"""
+# A signal ends bash's wait, but not srun.
+SRUN_WITH_TRAP = """trap 'scancel --signal=USR1 "$SLURM_JOB_ID"' USR1
+srun --wait=60 {command} &
+while kill -0 $! 2>/dev/null; do wait $!; code=$?; done"""
 
 
 def crc_of(text: str) -> str | None:
@@ -61,6 +67,7 @@ class Faults:
                       f"--step_ms={options.step_ms}"]
         begin = time.monotonic()
         done = subprocess.run([*self.train, "--threads=2", f"--run_dir={self.work}/one"], capture_output=True, text=True,
+                              timeout=240,
                               env=os.environ | {"OMP_NUM_THREADS": "1"})
         self.duration = time.monotonic() - begin
         self.expected = crc_of(done.stdout)
@@ -68,11 +75,11 @@ class Faults:
             raise SystemExit(f"the program does not run: {done.stdout}{done.stderr}")
         print(f"one process: {self.duration:.1f} s, state_crc32c {self.expected}", flush=True)
 
-    def submit(self, name: str, before: str = "", arguments: tuple[str, ...] = (),
+    def submit(self, name: str, before: str = "", srun: str = SRUN, arguments: tuple[str, ...] = (),
                options: tuple[str, ...] = ()) -> tuple[int, pathlib.Path]:
         output = self.work / f"{name}.out"
         command = " ".join([*self.train, f"--run_dir={self.work}/{name}", *arguments])
-        job = self.slurm.submit(SCRIPT.format(command=command, before=before), "-N2", "--ntasks-per-node=1", "--requeue",
+        job = self.slurm.submit(SCRIPT.format(srun=srun.format(command=command), before=before), "-N2", "--ntasks-per-node=1", "--requeue",
                                 f"--output={output}", "--open-mode=append", *options)
         return job, output
 
@@ -103,13 +110,19 @@ class Faults:
     def run_signal(self, name: str) -> str | None:
         job, output = self.submit(name)
         self.wait_for_update(output, self.some_update())
-        subprocess.run(["scancel", "--signal=USR1", f"{job}"], check=True)
+        subprocess.run(["scancel", "--signal=USR1", f"{job}"], check=True, timeout=hosts.LIMIT)
+        return self.finish(job, output, restarts=1)
+
+    def run_to_script(self, name: str) -> str | None:
+        job, output = self.submit(name, srun=SRUN_WITH_TRAP)
+        self.wait_for_update(output, self.some_update())
+        subprocess.run(["scancel", "--batch", "--signal=USR1", f"{job}"], check=True, timeout=hosts.LIMIT)
         return self.finish(job, output, restarts=1)
 
     def run_requeue(self, name: str) -> str | None:
         job, output = self.submit(name)
         self.wait_for_update(output, self.some_update())
-        subprocess.run(["scontrol", "requeue", f"{job}"], check=True)
+        subprocess.run(["scontrol", "requeue", f"{job}"], check=True, timeout=hosts.LIMIT)
         return self.finish(job, output, restarts=1)
 
     def run_node_down(self, name: str) -> str | None:
@@ -168,7 +181,7 @@ def main() -> int:
     parser.add_argument("train_loop", type=os.path.abspath)
     parser.add_argument("packages", type=os.path.abspath)
     parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--faults", default="train,signal,requeue,node_down,slurmd,time_limit")
+    parser.add_argument("--faults", default="train,signal,to_script,requeue,node_down,slurmd,time_limit")
     parser.add_argument("--cred_expire", type=int, default=5, help="of Slurm, whose own default is 120")
     parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--step_ms", type=int, default=50)
@@ -179,17 +192,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="trainyard-slurm-") as work:
         faults = Faults(options, work)
         for fault in options.faults.split(","):
-            good, begin = 0, time.monotonic()
+            good = 0
             for trial in range(options.trials):
+                begin = time.monotonic()
                 try:
                     wrong = getattr(faults, f"run_{fault}")(f"{fault}{trial}")
-                except (AssertionError, RuntimeError) as error:
-                    wrong = str(error)
+                except (AssertionError, RuntimeError, subprocess.SubprocessError) as error:
+                    wrong = f"{type(error).__name__}: {error}"
                 good += wrong is None
-                if wrong is not None:
-                    print(f"{fault}, trial {trial}: {wrong}", flush=True)
-            print(f"{fault}: {good} of {options.trials} ended bitwise equal to one process "
-                  f"({(time.monotonic() - begin) / options.trials:.1f} s each)", flush=True)
+                print(f"{fault}, trial {trial}, {time.monotonic() - begin:.1f} s: {wrong or 'equal'}", flush=True)
+            print(f"{fault}: {good} of {options.trials} ended bitwise equal to one process", flush=True)
             failed += options.trials - good
         for host in faults.cluster:
             host.kill()

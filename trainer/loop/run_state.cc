@@ -2,7 +2,9 @@
 
 #include <c10/util/Exception.h>
 
+#include <memory>
 #include <utility>
+#include <variant>
 
 #include "trainer/error_message.h"
 
@@ -13,12 +15,22 @@ namespace trainyard {
 namespace {
 
 // Prefixes of part names in a checkpoint: the part at the start of the window;
-// the sum of all ranks' shares.
+// before the end of the run; the sum of all ranks' shares.
 constexpr char kWindowStart[] = "window start ";
+constexpr char kBeforeEnd[] = "before end ";
 constexpr char kOfAll[] = "of all ";
 
 std::string Prefixed(const char* prefix, const std::string& name) {
   return prefix + name;
+}
+
+bool HasTensors(const State& state) {
+  for (const auto& [name, value] : state.values()) {
+    if (std::holds_alternative<std::shared_ptr<const at::Tensor>>(value)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -63,6 +75,17 @@ void RunState::MarkWindowStart() {
   }
 }
 
+void RunState::MarkEnd() {
+  if (!before_end_.empty()) return;
+  for (const Entry& entry : entries_) {
+    if (entry.kind != Kind::kMoving && entry.kind != Kind::kPart) continue;
+    State state = entry.part->SaveState();
+    // The tensors of a moving part (random generators) are small.
+    if (entry.kind == Kind::kPart && HasTensors(state)) continue;
+    before_end_[entry.name] = std::move(state);
+  }
+}
+
 void RunState::Collect(bool in_window, Checkpoint& checkpoint) const {
   auto& parts = checkpoint.parts;
   const bool several = backend_.num_processes() > 1;
@@ -100,6 +123,9 @@ void RunState::Collect(bool in_window, Checkpoint& checkpoint) const {
         break;
     }
   }
+  for (const auto& [name, state] : before_end_) {
+    parts[Prefixed(kBeforeEnd, name)] = state;
+  }
 }
 
 std::string RunState::PartName(const Entry& entry, const Source& source,
@@ -110,6 +136,10 @@ std::string RunState::PartName(const Entry& entry, const Source& source,
       return Prefixed(kWindowStart, entry.name);
     }
   }
+  const std::string before_end = Prefixed(kBeforeEnd, entry.name);
+  if (source.before_end && checkpoint.parts.contains(before_end)) {
+    return before_end;
+  }
   if (entry.kind == Kind::kMeans && source.other_ranks &&
       checkpoint.world_size > 1) {
     return Prefixed(kOfAll, entry.name);
@@ -118,11 +148,12 @@ std::string RunState::PartName(const Entry& entry, const Source& source,
 }
 
 void RunState::Load(const Checkpoint& checkpoint,
-                    const std::set<std::string>& fresh) {
+                    const std::set<std::string>& fresh, bool before_end) {
   Source source{
       .other_ranks = checkpoint.world_size != backend_.num_processes() ||
                      !checkpoint.own_parts,
-      .repeat_window = false};
+      .repeat_window = false,
+      .before_end = before_end};
   for (const Entry& entry : entries_) {
     source.repeat_window |=
         source.other_ranks && entry.kind == Kind::kMoving &&

@@ -16,6 +16,11 @@
 // change with every batch are saved a second time, as they were at the start of
 // the window; see AddMoving.
 //
+// The end of a run changes parts: it evaluates, and counts an epoch that its
+// length has cut short. A longer run goes on as if that had not been the end.
+// So that it can, parts are saved a second time, as they were before; see
+// MarkEnd.
+//
 // Thread-compatible. Borrows all parts.
 #ifndef TRAINYARD_TRAINER_LOOP_RUN_STATE_H_
 #define TRAINYARD_TRAINER_LOOP_RUN_STATE_H_
@@ -72,15 +77,21 @@ class RunState {
   // within the window that starts.
   void MarkWindowStart();
 
+  // Keeps the parts as they are now, before the run does what only its end
+  // does, for the checkpoints that follow. Not means, which the end leaves, nor
+  // parts with tensors. A second call changes nothing.
+  void MarkEnd();
+
   // Fills in the tensors and parts. `in_window`: a window is unfinished. Before
   // that, MarkWindowStart was called. Collective: all ranks must call it.
   void Collect(bool in_window, Checkpoint& checkpoint) const;
 
   // Loads every part, except those in `fresh`, which keep their state. All
-  // names are checked before the first part is changed. Throws c10::ValueError,
+  // names are checked before the first part is changed. `before_end`: as they
+  // were before the end of the run, if it has ended. Throws c10::ValueError,
   // naming the part, if one is missing or does not fit.
   void Load(const Checkpoint& checkpoint,
-            const std::set<std::string>& fresh = {});
+            const std::set<std::string>& fresh = {}, bool before_end = false);
 
  private:
   enum class Kind { kTensors, kPart, kMoving, kMeans, kWindow };
@@ -97,6 +108,7 @@ class RunState {
   struct Source {
     bool other_ranks;
     bool repeat_window;
+    bool before_end;
   };
   std::string PartName(const Entry& entry, const Source& source,
                        const Checkpoint& checkpoint) const;
@@ -107,6 +119,8 @@ class RunState {
   std::vector<Entry> entries_;
   std::map<std::string, State> window_start_;
   std::map<std::string, MetricMeans> means_at_window_start_;
+  // Empty: not marked.
+  std::map<std::string, State> before_end_;
 };
 
 }  // namespace trainyard

@@ -12,6 +12,7 @@
 
 #include "backends/make_backend.h"
 #include "tools/testing/error_of.h"
+#include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
@@ -100,6 +101,51 @@ TEST(RunStateTest, OtherRanksRepeatTheWindow) {
   EXPECT_EQ(after.moving.value, 1);
   EXPECT_EQ(after.window.value, 0);
   EXPECT_EQ(after.means.Read().at("loss"), 1);
+}
+
+TEST(RunStateTest, PartsAreThereAsTheyWereBeforeTheEnd) {
+  Rig before;
+  before.plain.value = before.moving.value = 1;
+  before.state.MarkEnd();
+  before.plain.value = before.moving.value = 2;
+  before.state.MarkEnd();  // too late
+  before.means.Add("loss", at::full({}, 3.0), 1);
+  before.weight.fill_(7);
+  Checkpoint checkpoint;
+  before.state.Collect(/*in_window=*/false, checkpoint);
+  for (const bool before_end : {false, true}) {
+    Rig after;
+    after.state.Load(checkpoint, /*fresh=*/{}, before_end);
+    EXPECT_EQ(after.plain.value, before_end ? 1 : 2);
+    EXPECT_EQ(after.moving.value, before_end ? 1 : 2);
+    EXPECT_EQ(after.means.Read().at("loss"), 3);
+    EXPECT_EQ(after.weight[0].item<float>(), 7);
+  }
+  Rig fresh;
+  fresh.state.Load(checkpoint, {"schedules"}, /*before_end=*/true);
+  EXPECT_EQ(fresh.plain.value, 0);
+}
+
+TEST(RunStateTest, AHeavyPartHasOneState) {
+  class Average final : public Stateful {
+   public:
+    State SaveState() const override {
+      State state;
+      SetTensor(state, "average", at::zeros({3}));
+      return state;
+    }
+    void LoadState(const State&) override {}
+  };
+  Rig rig;
+  Average average, generator;
+  rig.state.Add("callback Ema", average);
+  rig.state.AddMoving("rng", generator);
+  rig.state.MarkEnd();
+  Checkpoint checkpoint;
+  rig.state.Collect(/*in_window=*/false, checkpoint);
+  EXPECT_TRUE(checkpoint.parts.contains("callback Ema"));
+  EXPECT_FALSE(checkpoint.parts.contains("before end callback Ema"));
+  EXPECT_TRUE(checkpoint.parts.contains("before end rng"));
 }
 
 TEST(RunStateTest, OutsideOfAWindowNothingIsSavedTwice) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "backends/gather_text.h"
 #include "backends/own_stream.h"
 #include "trainer/error_message.h"
 #include "trainer/events.h"
@@ -195,15 +194,11 @@ void TrainingRun::RunEpochs() {
   while (!Finished()) {
     if (!RunEpoch()) return EndEarly();
   }
-  if (!options_.evaluate.never() && !evaluation_.DoneAt(clock_)) Evaluate();
+  if (!options_.evaluate.never() && !evaluation_.DoneAt(clock_)) {
+    if (checkpoints_) state_.MarkEnd();
+    Evaluate();
+  }
   FinishRun(/*finished=*/true, /*save=*/true);
-}
-
-bool TrainingRun::Finished() const {
-  if (config_.num_epochs && clock_.epoch() >= *config_.num_epochs) return true;
-  // The number of epochs is not known in advance; the last one was counted.
-  return !config_.batches_per_epoch && clock_.epoch_batches() == 0 &&
-         clock_.updates() >= config_.total_updates;
 }
 
 int64_t TrainingRun::EpochBatchesLeft() const {
@@ -242,6 +237,7 @@ bool TrainingRun::RunEpoch() {
   steps_.ReadOutcomes();
   requested_.reset();
   if (ended) return false;
+  if (checkpoints_ && EpochIsCut()) state_.MarkEnd();
   RecordEpochMeans();
   schedules_.Step(StepOn::kEpoch);
   parts_.callbacks.Fire(TrainEpochEnd{clock_, parts_.history});
@@ -338,61 +334,6 @@ void TrainingRun::ReportMeans() {
   report_means_.Reset();
   parts_.callbacks.Fire(MetricsReport{clock_, metrics});
   requested_.reset();
-}
-
-bool TrainingRun::ShouldEnd() {
-  return parts_.backend.collectives().Any(
-      parts_.control.stop_requested() ||
-      (cancellation_ && cancellation_->requested()));
-}
-
-void TrainingRun::FinishRun(bool finished, bool save) {
-  if (save && !checkpoint_.DoneAt(clock_)) SaveCheckpoint(finished);
-  if (checkpoints_) checkpoints_->Finish();
-  if (!report_.DoneAt(clock_)) ReportMeans();
-}
-
-void TrainingRun::EndEarly() {
-  const bool discard =
-      parts_.backend.collectives().Any(parts_.control.discard_requested());
-  FinishRun(/*finished=*/false, /*save=*/!discard);
-  // After the checkpoint: a resumed run completes the epoch and records it.
-  if (clock_.epoch_batches() > 0) RecordEpochMeans();
-  const auto [cancelled, reason] = AgreeOnReason();
-  message_ = reason;
-  if (cancelled) {
-    ending_ = RunEnding::kCancelled;
-    parts_.callbacks.Fire(RunCancelled{clock_, message_});
-  } else {
-    ending_ = RunEnding::kStopped;
-    parts_.callbacks.Fire(RunStopped{clock_, message_});
-  }
-}
-
-std::pair<bool, std::string> TrainingRun::AgreeOnReason() {
-  constexpr char kCancelled = 'c', kStopped = 's';
-  std::string mine;
-  if (cancellation_ && cancellation_->requested()) {
-    mine = kCancelled + std::string(cancellation_->reason());
-  } else if (parts_.control.stop_requested()) {
-    mine = kStopped + parts_.control.reason();
-  }
-  std::string first;
-  for (const std::string& reason :
-       GatherText(parts_.backend.collectives(), mine)) {
-    if (reason.empty()) continue;
-    // A signal goes before what a callback requested.
-    if (first.empty() || (first[0] == kStopped && reason[0] == kCancelled)) {
-      first = reason;
-    }
-  }
-  return {first[0] == kCancelled, first.substr(1)};
-}
-
-std::exception_ptr TrainingRun::FireRunEnd() {
-  schedules_.Restore();
-  return parts_.callbacks.FireToAll(
-      RunEnd{clock_, parts_.history, ending_, message_});
 }
 
 }  // namespace trainyard

@@ -75,6 +75,9 @@ class TrainingRun {
   void RunEpochs();
   // Whether all epochs or all updates are done.
   bool Finished() const;
+  // Whether the length of the run, not the data, has ended this epoch. If the
+  // data has an unknown length, it may have ended there, too.
+  bool EpochIsCut() const;
   // The most batches that this epoch can still have: fewer if the data has an
   // unknown length.
   int64_t EpochBatchesLeft() const;
@@ -106,6 +109,9 @@ class TrainingRun {
   // Loads the checkpoint that the options ask for.
   void RestoreLatest();
   void LoadCheckpoint(Checkpoint& checkpoint);
+  // Whether this run has another length than the one that saved the checkpoint,
+  // and something left to train.
+  bool GoesOnAfterEnd(const Checkpoint& checkpoint) const;
   // The parts that a checkpoint has but this run does not take over.
   std::set<std::string> FreshParts() const;
 

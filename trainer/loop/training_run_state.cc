@@ -106,9 +106,24 @@ std::set<std::string> TrainingRun::FreshParts() const {
   return parts;
 }
 
+bool TrainingRun::GoesOnAfterEnd(const Checkpoint& checkpoint) const {
+  if (!checkpoint.finished || checkpoint.step >= config_.total_updates) {
+    return false;
+  }
+  // A run of the same length has nothing left, also if updates were skipped.
+  for (const auto& [name, value] : config_.Fields()) {
+    if (name != "num_epochs" && name != "total_updates") continue;
+    const auto before = checkpoint.config.find(name);
+    if (before != checkpoint.config.end() && before->second != value) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void TrainingRun::LoadCheckpoint(Checkpoint& checkpoint) {
   UpgradeFormat1(checkpoint);
-  state_.Load(checkpoint, FreshParts());
+  state_.Load(checkpoint, FreshParts(), GoesOnAfterEnd(checkpoint));
   const int64_t updates_left = config_.total_updates - clock_.updates();
   if (options_.resume_from.fresh_optimizers && updates_left > 0) {
     schedules_.Restore();
