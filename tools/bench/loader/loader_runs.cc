@@ -9,11 +9,15 @@
 #include <optional>
 #include <utility>
 
+#include "trainer/data/batch.h"
+#include "trainer/data/datasets/map.h"
+#include "trainer/data/images/image_folder.h"
 #include "trainer/data/item_dataset.h"
 #include "trainer/data/loader.h"
 #include "trainer/data/sampler.h"
 #include "trainer/data/tensor_dataset.h"
 #include "trainer/data/transforms/normalize.h"
+#include "trainer/or_throw.h"
 
 namespace trainyard {
 namespace {
@@ -124,10 +128,11 @@ LoaderRun BareFloats(const ImagesPtr& images, const at::Tensor& floats) {
 }
 
 LoaderRun Ours(const std::string& name, const std::string& what,
-               const DatasetPtr& data, int64_t workers) {
+               const DatasetPtr& data, int64_t workers,
+               int64_t batch = kBatch) {
   const auto loader = std::make_shared<Loader>(
       data, std::make_shared<ShuffledSampler>(data->size(), 1),
-      LoaderOptions{.batch_size = kBatch, .num_workers = workers});
+      LoaderOptions{.batch_size = batch, .num_workers = workers});
   const auto epoch = std::make_shared<int64_t>(0);
   return {name, what, [loader, epoch] {
             Meter meter;
@@ -175,6 +180,25 @@ std::vector<LoaderRun> LoaderRuns(int64_t items) {
         Ours("items" + std::to_string(workers),
              "Loader, items of 50 us, workers: " + std::to_string(workers),
              slow, workers));
+  }
+  return runs;
+}
+
+std::vector<LoaderRun> JpegRuns(const std::string& folder) {
+  const Normalize normalize(
+      {.mean = {kMean, kMean, kMean},
+       .deviation = {kDeviation, kDeviation, kDeviation}});
+  const DatasetPtr images = MapBatches<Example>(
+      OrThrow(OpenImageFolder(folder, {})).data,
+      [normalize](const Example& bytes) {
+        return Example{normalize(bytes.input), bytes.target};
+      });
+  std::vector<LoaderRun> runs;
+  for (const int64_t workers : {0, 2}) {
+    runs.push_back(
+        Ours("jpeg" + std::to_string(workers),
+             "Loader, JPEG files, workers: " + std::to_string(workers), images,
+             workers, /*batch=*/32));
   }
   return runs;
 }
