@@ -2,8 +2,8 @@
 
     python3 python_checkpoint.py torch_save|safetensors|dcp|dcp_async|orbax MEBIBYTES
 
-Needs PyPI's torch, safetensors or orbax-checkpoint. Prints a line for //tools/bench:peers. None of them waits for the disk
-(fsync), except that orbax renames a folder when its files are written.
+Needs PyPI's torch, safetensors or orbax-checkpoint. Prints a line for //tools/bench:peers. None of them waits for the disk:
+this program does it after them, as save_and_load.cc does for torch::save.
 """
 
 import json
@@ -55,14 +55,10 @@ def dcp(mebibytes, folder):
 
 
 def dcp_async(mebibytes, folder):
-    """With a stager that keeps its buffers, as it is advised for repeated saves."""
     import torch.distributed.checkpoint as checkpoint
-    from torch.distributed.checkpoint import staging
 
     state, futures = _torch_state(mebibytes), []
-    stager = staging.BlockingAsyncStager(cache_staged_state_dict=True)
-    writer = lambda i: checkpoint.FileSystemWriter(folder / str(i))
-    return (lambda i: futures.append(checkpoint.async_save(state, storage_writer=writer(i), no_dist=True, async_stager=stager)),
+    return (lambda i: futures.append(checkpoint.async_save(state, checkpoint_id=folder / str(i), no_dist=True)),
             lambda: futures.pop().result())
 
 
@@ -80,6 +76,13 @@ def orbax(mebibytes, folder):
 
 
 WAYS = {way.__name__: way for way in (torch_save, safetensors, dcp, dcp_async, orbax)}
+
+
+def _to_disk(folder):
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
 
 
 def _remove(path):
@@ -101,6 +104,7 @@ def main():
             save(i)
             middle = time.perf_counter()
             wait()
+            _to_disk(folder)
             if i > 0:  # the first one allocates
                 blocked.append(1e3 * (middle - begin))
                 saved.append(1e3 * (time.perf_counter() - begin))

@@ -115,7 +115,7 @@ void PlainRead(const std::string& path,
 }
 
 // Saves several times; the first one allocates. `save` returns when training
-// may go on, `wait` when the state is saved.
+// may go on, `wait` when the state is on the disk.
 void PrintSaves(const std::function<void(int64_t)>& save,
                 const std::function<void()>& wait) {
   constexpr int64_t kSaves = 5;
@@ -138,8 +138,13 @@ void RunOne(const std::string& way, const std::string& folder,
             Checkpoint checkpoint) {
   if (way == "torch::save") {
     const std::vector<at::Tensor> tensors = Flat(checkpoint);
-    PrintSaves([&](int64_t) { torch::save(tensors, folder + "/torch.pt"); },
-               [] {});
+    const std::string path = folder + "/torch.pt";
+    PrintSaves([&](int64_t) { torch::save(tensors, path); },
+               [&] {
+                 const int file = open(path.c_str(), O_RDONLY);
+                 Check(file >= 0 && fsync(file) == 0 && close(file) == 0);
+                 std::filesystem::remove(path);
+               });
     return;
   }
   if (way != "trainyard") {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/bench/loader/loader_runs.h"
@@ -20,8 +19,8 @@ ABSL_FLAG(int, turns, 5,
           "Epochs of each run, in rotation; the median is printed.");
 ABSL_FLAG(int64_t, items, 12000, "Samples of 50 microseconds in an epoch.");
 ABSL_FLAG(std::string, jpegs, "",
-          "Folder of classes with JPEG files of one size, for the runs jpeg0 "
-          "and jpeg2. Empty: without them.");
+          "Folder of classes with JPEG files of one size, to run jpeg0 and "
+          "jpeg2 only. Empty: all but them.");
 ABSL_FLAG(bool, json, false, "Prints lines for scripts.");
 
 namespace {
@@ -62,14 +61,10 @@ int main(int argc, char** argv) {
   trainyard::ParseFlags(argc, argv, "compares the throughput of loaders");
   return trainyard::Main([] {
     at::set_num_threads(absl::GetFlag(FLAGS_threads));
-    std::vector<trainyard::LoaderRun> runs =
-        trainyard::LoaderRuns(absl::GetFlag(FLAGS_items));
-    if (const std::string folder = absl::GetFlag(FLAGS_jpegs);
-        !folder.empty()) {
-      for (trainyard::LoaderRun& run : trainyard::JpegRuns(folder)) {
-        runs.push_back(std::move(run));
-      }
-    }
+    const std::string folder = absl::GetFlag(FLAGS_jpegs);
+    const std::vector<trainyard::LoaderRun> runs =
+        folder.empty() ? trainyard::LoaderRuns(absl::GetFlag(FLAGS_items))
+                       : trainyard::JpegRuns(folder);
     Compare(runs, absl::GetFlag(FLAGS_turns));
     return 0;
   });

@@ -1,8 +1,9 @@
 // LoaderRuns makes the runs of the benchmark `loader`: one epoch over the same
 // data with each of several loaders.
 //
-//   std::vector<trainyard::LoaderRun> runs =
-//       trainyard::LoaderRuns(absl::GetFlag(FLAGS_items));
+//   const std::vector<trainyard::LoaderRun> runs =
+//       folder.empty() ? trainyard::LoaderRuns(absl::GetFlag(FLAGS_items))
+//                      : trainyard::JpegRuns(folder);
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_LOADER_LOADER_RUNS_H_

@@ -7,6 +7,7 @@ are off. With WORLD_SIZE > 1, the environment describes the rank as torchrun doe
 parallelism is used.
 """
 
+import functools
 import logging
 import os
 import sys
@@ -55,16 +56,17 @@ class Shuffled:
             yield inputs, self._task.target[chosen]
 
 
-def bare_loop(task, loader, **options):
+def bare_loop(task, make_batches, **options):
     model = task.model
     if ranks() > 1:
         torch.distributed.init_process_group("gloo")
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer, schedule = make_optimizer(task, model, **options)
+    batches = make_batches(task)
     total = 0.0
     model.train()
     for _ in range(task.epochs):
-        for inputs, targets in loader:
+        for inputs, targets in batches:
             optimizer.zero_grad()
             loss = task.loss(model(inputs), targets)
             loss.backward()
@@ -74,18 +76,18 @@ def bare_loop(task, loader, **options):
             total += loss.item()
 
 
-def torch_loop(task):
-    bare_loop(task, make_loader(task, distributed=True))
+def torch_loop(task, **options):
+    bare_loop(task, functools.partial(make_loader, distributed=True), **options)
 
 
 def torch_fused(task):
-    bare_loop(task, make_loader(task, distributed=True), fused=True)
+    torch_loop(task, fused=True)
 
 
 def torch_fastest(task):
     if task.name == "conv":
         task.model.to(memory_format=torch.channels_last)
-    bare_loop(task, Shuffled(task), fused=True)
+    bare_loop(task, Shuffled, fused=True)
 
 
 def accelerate(task):
@@ -206,7 +208,8 @@ def ignite(task):
 
 
 def trainer_tools(task):
-    from trainer_tools.hooks import AccelerateHook, GradClipHook, Loss, LRSchedulerHook, MetricsHook
+    from trainer_tools.hooks import GradClipHook, Loss, LRSchedulerHook, MetricsHook
+    from trainer_tools.hooks.accelerate import AccelerateHook
     from trainer_tools.trainer import Trainer
 
     def train_step(batch, trainer):
