@@ -4,9 +4,9 @@
     tools/bazel run //tools/bench:growth
     tools/bazel run //tools/bench:growth -- --only=metrics,ranks
 
-Counts instructions of a step by callgrind (package valgrind), which other programs do not disturb: the difference between two
-runs of different length. Of several ranks it counts rank 0, the others run at full speed. Datasets over 1e7 records, and the start
-of an epoch, are timed. Prints Markdown tables; ends with 1 if a slope grows.
+Counts instructions of a step by callgrind (package valgrind), which other programs do not disturb: those between two calls of
+GrowthMark. Of several ranks it counts rank 0, the others run at full speed. Datasets over 1e7 records, and the start of an epoch, are
+timed. Prints Markdown tables; ends with 1 if a slope grows.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-# The sizes of each table, and the steps of the two runs.
+# The sizes of each table.
 SIZES = {
     "callbacks": [0, 10, 30, 100],
     "tensors": [10, 50, 200, 500, 1000, 2000],
@@ -28,52 +28,54 @@ SIZES = {
     "ranks": [1, 2, 3, 4],
     "records": [10**3, 10**4, 10**5, 10**6, 10**7, 10**8],
 }
-STEPS = (20, 60)
+WARMUP, STEPS = 20, 60
 MOST_COUNTED = 10**7  # records; the order of more takes callgrind minutes
-# A slope may be this much larger at the end of a table than at its beginning.
-TOLERANCE = 1.3
+# How much more than the first two sizes foretell the largest one may cost, and what is noise in a step's cost.
+TOLERANCE, NOISE = 1.3, 0.02
 
 
-def run(program, ranks, steps, flags, counted):
-    """(instructions of rank 0 or None, its output) of one run."""
+def run(program, ranks, flags, folder=None):
+    """The output of rank 0; callgrind counts it, and writes to `folder`, if there is one."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        processes = []
-        for rank in range(ranks):
-            variables = {} if ranks == 1 else {
-                "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
-                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-            command = [program, f"--backend={'ddp' if ranks > 1 else 'sp'}", f"--steps={steps}", *flags]
-            if counted and rank == 0:
-                command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", *command]
-            processes.append(subprocess.Popen(
-                command, env=os.environ | variables | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        outputs = [process.communicate() for process in processes]
+    processes = []
+    for rank in range(ranks):
+        variables = {} if ranks == 1 else {
+            "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        command = [program, f"--backend={'ddp' if ranks > 1 else 'sp'}", f"--steps={STEPS}", *flags]
+        if folder and rank == 0:
+            command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-before=GrowthMark", *command]
+        processes.append(subprocess.Popen(
+            command, env=os.environ | variables | {"OMP_NUM_THREADS": "1"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    outputs = [process.communicate() for process in processes]
     for process, (_, errors) in zip(processes, outputs):
         if process.returncode != 0:
             raise SystemExit(f"growth: {' '.join(process.args)} failed:\n{errors[-2000:]}")
-    found = re.search(r"Collected : (\d+)", outputs[0][1])
-    return int(found[1]) if found else None, outputs[0][0]
+    return outputs[0][0]
 
 
 def instructions(program, ranks, *flags):
     """Of one step."""
-    few, many = (run(program, ranks, steps, flags, counted=True)[0] for steps in STEPS)
-    return (many - few) / (STEPS[1] - STEPS[0])
+    with tempfile.TemporaryDirectory() as folder:
+        run(program, ranks, flags, folder)
+        # The first part ends after the warm-up, the second one after the last step.
+        counted = (pathlib.Path(folder) / "out.2").read_text(encoding="utf-8")
+    return int(re.search(r"^(?:totals|summary): (\d+)", counted, re.MULTILINE)[1]) / (STEPS - WARMUP)
 
 
 def timed(program, *flags):
-    return json.loads(run(program, 1, STEPS[1], flags, counted=False)[1].partition("@@")[2])
+    return json.loads(run(program, 1, flags).partition("@@")[2])
 
 
 def slopes(sizes, costs):
     return [(costs[i + 1] - costs[i]) / (sizes[i + 1] - sizes[i]) for i in range(len(sizes) - 1)]
 
 
-def grows(values):
-    """Whether the last slope is larger than the first one, beyond what is noise in it."""
-    return len(values) > 1 and values[-1] > TOLERANCE * max(values[0], 1)
+def grows(sizes, costs):
+    """Whether the cost grows faster than the size."""
+    expected = slopes(sizes, costs)[0] * (sizes[-1] - sizes[0])
+    return costs[-1] - costs[0] > TOLERANCE * max(expected, 0) + NOISE * costs[0]
 
 
 def thousands(value):
@@ -91,18 +93,18 @@ def table(program, what, sizes):
         costs.append(instructions(program, ranks, *flags))
         if what == "tensors":
             gradients.append(instructions(program, 1, *flags, "--gradients_only"))
-    rises = slopes(sizes, costs)
+    own = costs
     if gradients:
         head += ["of it for gradients", "without gradients, more for each one more"]
-        rises = slopes(sizes, [cost - part for cost, part in zip(costs, gradients)])
+        own = [cost - part for cost, part in zip(costs, gradients)]
     print("| " + " | ".join(head) + " |\n|" + " ---: |" * len(head))
     for i, size in enumerate(sizes):
         cells = [thousands(size), thousands(costs[i]), thousands(slopes(sizes, costs)[i - 1]) if i else ""]
         if gradients:
-            cells += [thousands(gradients[i]), thousands(rises[i - 1]) if i else ""]
+            cells += [thousands(gradients[i]), thousands(slopes(sizes, own)[i - 1]) if i else ""]
         print("| " + " | ".join(cells) + " |")
     print(flush=True)
-    return grows(rises)
+    return grows(sizes, own)
 
 
 def records_table(program, sizes):
@@ -118,7 +120,7 @@ def records_table(program, sizes):
               f"{1e9 * begin / size:.0f} |" if size >= 10**5 else
               f"| {thousands(size)} | {thousands(count)} | {time['step_us']:.0f} | {time['first_step_s']:.3f} | |", flush=True)
     print()
-    return counts[-1] > 1.02 * counts[0]
+    return counts[-1] > (1 + NOISE) * counts[0]
 
 
 def main():

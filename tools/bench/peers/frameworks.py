@@ -70,7 +70,7 @@ def _step_row(workload: str, ranks: int, threads: int) -> Row:
 _OTHER_ROWS = {
     "loader": Row("loader", "loading", "loader: images in memory; 28 x 28, shuffled, normalised, batch 128", "images in memory"),
     "jpeg": Row("jpeg", "loading", "loader: JPEG files; 256 x 256, shuffled, decoded, normalised, batch 32", "JPEG files"),
-    "checkpoint": Row("checkpoint", "checkpoint", "checkpoint; weights and AdamW's state", "checkpoint"),
+    "checkpoint": Row("checkpoint", "checkpoint", "checkpoint; weights and AdamW's state", "checkpoint", threads=2),
     "accuracy": Row("accuracy", "accuracy", "time to 91 % on Fashion-MNIST; the convolution net, 2 threads", "time to 91 %", "conv", threads=2),
 }
 # What --rows selects.
