@@ -30,7 +30,7 @@ SIZES = {
 }
 WARMUP, STEPS = 20, 60
 MOST_COUNTED = 10**7  # records; the order of more takes callgrind minutes
-# How much more than the first two sizes foretell the largest one may cost, and what is noise in a step's cost.
+# How much more one more may cost at the end of a table than before, and what is noise in a step's cost.
 TOLERANCE, NOISE = 1.3, 0.02
 
 
@@ -74,8 +74,8 @@ def slopes(sizes, costs):
 
 def grows(sizes, costs):
     """Whether the cost grows faster than the size."""
-    expected = slopes(sizes, costs)[0] * (sizes[-1] - sizes[0])
-    return costs[-1] - costs[0] > TOLERANCE * max(expected, 0) + NOISE * costs[0]
+    *before, last = slopes(sizes, costs)
+    return (last - TOLERANCE * max(before)) * (sizes[-1] - sizes[-2]) > NOISE * costs[0]
 
 
 def thousands(value):
@@ -134,8 +134,8 @@ def main():
     unknown = [what for what in chosen if what not in SIZES]
     if unknown:
         parser.error(f"--only={flags.only}: {unknown[0]} is none of {', '.join(SIZES)}")
-    if flags.sizes and len(chosen) != 1:
-        parser.error("--sizes: choose one table by --only")
+    if flags.sizes and (len(chosen) != 1 or flags.sizes.count(",") < 2):
+        parser.error("--sizes: must be at least three, of one table that --only chooses")
     if shutil.which("valgrind") is None:
         parser.error("valgrind is not installed")
     program = str(pathlib.Path(flags.program).absolute())

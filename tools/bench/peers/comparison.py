@@ -31,7 +31,7 @@ class Comparison:
             *(os.path.abspath(path) for path in (flags.trainyard, flags.cpp, flags.loader, flags.checkpoint)), mebibytes=flags.mebibytes)
         self._results: list[dict] = []
         self._missing: dict[str, dict[str, str]] = {}  # row -> framework -> why it has no result
-        self._end = time.monotonic() + 60 * flags.minutes if flags.minutes else float("inf")
+        self._end = time.monotonic() + 60 * flags.minutes if flags.minutes is not None else float("inf")
         if flags.resume:
             self._read_earlier(flags.output / "peers.json")
 
@@ -125,7 +125,9 @@ class Comparison:
             text = text.replace("\n\n", f"\n\n**Other programs used {other:.1f} cores: repeat this on a quiet machine.**\n\n", 1)
         self._flags.output.mkdir(parents=True, exist_ok=True)
         _write(self._flags.output / "peers.md", text)
-        _write(self._flags.output / "peers.svg", table.chart(titles, {framework.key: framework.short for framework in frameworks.FRAMEWORKS}))
+        # Two threads look much like one.
+        charted = {row.key: row.title for row in self._written if row.key.removesuffix("_2t") not in titles.keys() - {row.key}}
+        _write(self._flags.output / "peers.svg", table.chart(charted, {framework.key: framework.short for framework in frameworks.FRAMEWORKS}))
         report = {
             "about": about, "rows": [dataclasses.asdict(row) for row in self._written], "summary": table.summary(),
             "missing": self._missing, "results": self._results}

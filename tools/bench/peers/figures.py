@@ -118,10 +118,10 @@ class Figures:
         }
 
     def chart(self, titles: dict[str, str], names: dict[str, str]) -> str:
-        """An SVG of the first column: bars in a panel per row, each scaled to its slowest framework. `names`: short ones."""
+        """An SVG of the first column of the rows in `titles`: a panel each, scaled to its slowest framework. `names`: short ones."""
         columns, gap, label, bar, line = 3, 24, 132, 9, 13
         width = 340
-        panels = [self._panel(row, titles[row], names, width, label, bar, line) for row in self.rows]
+        panels = [self._panel(row, titles[row], names, width, label, bar, line) for row in self.rows if row in titles]
         body, y = [], 8
         for first in range(0, len(panels), columns):
             group = panels[first:first + columns]

@@ -234,7 +234,7 @@ class ProgramTest(unittest.TestCase):
         other = self.run_program("--resume", "--steps=30")
         self.assertEqual(other.returncode, 1)
         self.assertIn("use another --output", other.stderr)
-        ended = self.run_program("--resume", "--rounds=9", "--minutes=0.0001", *first, "--only=trainyard")
+        ended = self.run_program("--resume", "--rounds=9", "--minutes=0", *first, "--only=trainyard")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(self.report()["results"], results)
 
