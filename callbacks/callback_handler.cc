@@ -3,6 +3,7 @@
 #include <c10/util/Type.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "trainer/error_message.h"
 
@@ -14,6 +15,13 @@ std::string Message(const Callback& callback, std::string_view where,
   std::string message = callback.name();
   message.append(" threw in ").append(where).append(": ");
   return message + ErrorMessage(cause);
+}
+
+template <class T>
+void InsertByPriority(std::vector<T>& list, T item) {
+  auto at = list.end();
+  while (at != list.begin() && std::prev(at)->priority > item.priority) --at;
+  list.insert(at, std::move(item));
 }
 
 }  // namespace
@@ -38,10 +46,34 @@ void CallbackHandler::Register(Callback& callback, Stateful* stateful,
   }
   callbacks_.push_back(&callback);
   stateful_.push_back(stateful);
-  InsertByPriority(by_priority_,
-                   {.callback = &callback,
-                    .priority = options.priority.value_or(callback.priority()),
-                    .filter = options.filter});
+  InsertByPriority(
+      by_priority_,
+      Added{.callback = &callback,
+            .priority = options.priority.value_or(callback.priority()),
+            .filter = options.filter});
+}
+
+void CallbackHandler::Insert(size_t event, Subscriber subscriber) {
+  InsertByPriority(subscribers_[event], std::move(subscriber));
+}
+
+void CallbackHandler::FireTo(size_t event, const void* fired) {
+  for (Subscriber& subscriber : subscribers_[event]) {
+    Call(event, subscriber, fired);
+  }
+}
+
+void CallbackHandler::Call(size_t event, Subscriber& subscriber,
+                           const void* fired) {
+  try {
+    if (subscriber.filter && !subscriber.filter(++subscriber.occurrences)) {
+      return;
+    }
+    subscriber.call(*subscriber.callback, fired, control_);
+  } catch (const std::exception& e) {
+    std::throw_with_nested(
+        CallbackError(*subscriber.callback, kHookNames[event], e));
+  }
 }
 
 void CallbackHandler::Remove(const Callback& callback) {
@@ -53,17 +85,17 @@ void CallbackHandler::Remove(const Callback& callback) {
     return item.callback == &callback;
   };
   std::erase_if(by_priority_, is_it);
-  std::apply([&](auto&... lists) { (std::erase_if(lists, is_it), ...); },
-             subscribers_);
+  for (auto& subscribers : subscribers_) std::erase_if(subscribers, is_it);
   std::erase_if(kept_,
                 [&](const auto& kept) { return kept.get() == &callback; });
 }
 
 std::exception_ptr CallbackHandler::FireToAll(const RunEnd& event) {
   std::exception_ptr first;
-  for (auto& subscriber : std::get<IndexOf<RunEnd>()>(subscribers_)) {
+  constexpr size_t kEvent = IndexOf<RunEnd>();
+  for (Subscriber& subscriber : subscribers_[kEvent]) {
     try {
-      Call(subscriber, event);
+      Call(kEvent, subscriber, &event);
     } catch (...) {
       if (!first) first = std::current_exception();
     }
@@ -86,18 +118,15 @@ std::map<std::string, Stateful*> CallbackHandler::StatefulCallbacks() const {
 
 std::string CallbackHandler::Describe() const {
   std::string table = "| Event | Callback | Priority |\n| --- | --- | --- |\n";
-  size_t event = 0;
-  const auto describe = [&](const auto& subscribers) {
-    std::string hook(kHookNames[event++]);
-    if (subscribers.empty()) table += "| " + hook + " | (none) | |\n";
-    for (const auto& subscriber : subscribers) {
+  for (size_t event = 0; event < kNumEvents; ++event) {
+    std::string hook(kHookNames[event]);
+    if (subscribers_[event].empty()) table += "| " + hook + " | (none) | |\n";
+    for (const Subscriber& subscriber : subscribers_[event]) {
       table += "| " + hook + " | " + subscriber.callback->name() + " | " +
                std::to_string(subscriber.priority) + " |\n";
       hook.clear();  // the event is named on its first row only
     }
-  };
-  std::apply([&](const auto&... lists) { (describe(lists), ...); },
-             subscribers_);
+  }
   return table;
 }
 

@@ -14,10 +14,10 @@
 #define TRAINYARD_CALLBACKS_CALLBACK_HANDLER_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -103,15 +103,14 @@ class CallbackHandler {
   // Whether anybody listens: an event that costs something to make need not be.
   template <class Event>
   bool Hears() const {
-    return !std::get<IndexOf<Event>()>(subscribers_).empty();
+    return !subscribers_[IndexOf<Event>()].empty();
   }
 
   template <class Event>
   void Fire(const Event& event) {
     constexpr size_t kEvent = IndexOf<Event>();
     if constexpr (kEvent < kNumEvents) {
-      for (auto& subscriber : std::get<kEvent>(subscribers_))
-        Call(subscriber, event);
+      if (!subscribers_[kEvent].empty()) FireTo(kEvent, &event);
     } else {
       for (Added& added : by_priority_) {
         auto* handles = dynamic_cast<Handles<Event>*>(added.callback);
@@ -178,11 +177,12 @@ class CallbackHandler {
   std::string Describe() const;
 
  private:
-  template <class Event>
+  // Of one event. `call` knows the event's type and, where it can, the
+  // callback's.
   struct Subscriber {
     Callback* callback;
     int priority;
-    void (*call)(Callback&, const Event&, Control&);
+    void (*call)(Callback&, const void* event, Control&);
     Filter filter;
     int64_t occurrences = 0;
   };
@@ -193,13 +193,6 @@ class CallbackHandler {
     Filter filter;
     std::map<std::type_index, int64_t> occurrences = {};
   };
-  template <class>
-  struct SubscriberLists;
-  template <class... Event>
-  struct SubscriberLists<std::tuple<Event...>> {
-    using Type = std::tuple<std::vector<Subscriber<Event>>...>;
-  };
-
   template <class T>
   static Stateful* StatefulOf(T& callback) {
     if constexpr (std::is_base_of_v<Stateful, T>) {
@@ -227,57 +220,39 @@ class CallbackHandler {
   void SubscribeTo(T& callback, int priority, const Filter& filter) {
     using Event = EventAt<kEvent>;
     if constexpr (std::is_base_of_v<Handles<Event>, T>) {
-      Insert<kEvent>({&callback, priority,
-                      [](Callback& to, const Event& event, Control& control) {
-                        static_cast<T&>(to).Handle(event, control);
+      Insert(kEvent, {&callback, priority,
+                      [](Callback& to, const void* event, Control& control) {
+                        static_cast<T&>(to).Handle(
+                            *static_cast<const Event*>(event), control);
                       },
                       filter});
     } else if constexpr (Overrides<T, kEvent>()) {
       if constexpr (std::is_same_v<T, Callback>) {
         // Of an object known by its base only, what it is shows at run time.
         if (dynamic_cast<Handles<Event>*>(&callback) != nullptr) {
-          Insert<kEvent>(
-              {&callback, priority,
-               [](Callback& to, const Event& event, Control& control) {
-                 dynamic_cast<Handles<Event>&>(to).Handle(event, control);
-               },
-               filter});
+          Insert(kEvent,
+                 {&callback, priority,
+                  [](Callback& to, const void* event, Control& control) {
+                    dynamic_cast<Handles<Event>&>(to).Handle(
+                        *static_cast<const Event*>(event), control);
+                  },
+                  filter});
           return;
         }
       }
-      Insert<kEvent>({&callback, priority,
-                      [](Callback& to, const Event& event, Control& control) {
-                        (to.*std::get<kEvent>(HooksOf<Callback>()))(event,
-                                                                    control);
+      Insert(kEvent, {&callback, priority,
+                      [](Callback& to, const void* event, Control& control) {
+                        (to.*std::get<kEvent>(HooksOf<Callback>()))(
+                            *static_cast<const Event*>(event), control);
                       },
                       filter});
     }
   }
 
-  template <size_t kEvent>
-  void Insert(const Subscriber<EventAt<kEvent>>& subscriber) {
-    InsertByPriority(std::get<kEvent>(subscribers_), subscriber);
-  }
-
-  template <class T>
-  static void InsertByPriority(std::vector<T>& list, const T& item) {
-    auto at = list.end();
-    while (at != list.begin() && std::prev(at)->priority > item.priority) --at;
-    list.insert(at, item);
-  }
-
-  template <class Event>
-  void Call(Subscriber<Event>& subscriber, const Event& event) {
-    try {
-      if (subscriber.filter && !subscriber.filter(++subscriber.occurrences)) {
-        return;
-      }
-      subscriber.call(*subscriber.callback, event, control_);
-    } catch (const std::exception& e) {
-      std::throw_with_nested(
-          CallbackError(*subscriber.callback, kHookNames[IndexOf<Event>()], e));
-    }
-  }
+  void Insert(size_t event, Subscriber subscriber);
+  // `fired` is the event itself.
+  void FireTo(size_t event, const void* fired);
+  void Call(size_t event, Subscriber& subscriber, const void* fired);
 
   Control& control_;
   bool init_end_fired_ = false;
@@ -287,7 +262,8 @@ class CallbackHandler {
   std::vector<Stateful*> stateful_;
   std::vector<Added> by_priority_;
   std::vector<std::unique_ptr<Callback>> kept_;
-  SubscriberLists<Events>::Type subscribers_;
+  // By event.
+  std::array<std::vector<Subscriber>, kNumEvents> subscribers_;
 };
 
 }  // namespace trainyard

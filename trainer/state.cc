@@ -14,6 +14,16 @@ const char* TypeName(const StateValue& value) {
 
 }  // namespace
 
+State::State(int64_t version) : version_(version) {}
+
+State::State(const State&) = default;
+State::State(State&&) noexcept = default;
+State& State::operator=(const State&) = default;
+State& State::operator=(State&&) noexcept = default;
+State::~State() = default;
+
+bool State::Has(std::string_view name) const { return values_.contains(name); }
+
 void State::Set(std::string name, StateValue value) {
   const auto [place, added] =
       values_.emplace(std::move(name), std::move(value));

@@ -41,14 +41,21 @@ using StateValues = std::map<std::string, StateValue, std::less<>>;
 class State {
  public:
   // A part that changes the meaning of its values saves another version.
-  explicit State(int64_t version = 1) : version_(version) {}
+  explicit State(int64_t version = 1);
+
+  // In the source file: a map of variants is expensive to compile.
+  State(const State&);
+  State(State&&) noexcept;
+  State& operator=(const State&);
+  State& operator=(State&&) noexcept;
+  ~State();
 
   int64_t version() const { return version_; }
 
   // Throws std::invalid_argument if the name is taken.
   void Set(std::string name, StateValue value);
 
-  bool Has(std::string_view name) const { return values_.contains(name); }
+  bool Has(std::string_view name) const;
 
   // Throws std::invalid_argument, naming the value, if there is none or it is
   // of another type. T is one of StateValue's.

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <future>
 #include <string>
 #include <thread>
@@ -54,6 +55,13 @@ TEST(GroupCollectivesTest, AnotherThreadHasCallsOfItsOwn) {
   rank.all().AllReduce(one, ReduceOp::kSum);
   EXPECT_TRUE(at::equal(one, at::full({2}, static_cast<double>(ranks))));
   thread.join();
+}
+
+// Without anybody asking for it.
+TEST(GroupCollectivesTest, RanksOfOneMachineShareMemory) {
+  const char* const variable = std::getenv("TRAINYARD_SHARED_MEMORY");
+  const bool switched_off = variable != nullptr;  // by the test's rule
+  EXPECT_EQ(RankGroup()->shared_ranks() == nullptr, switched_off);
 }
 
 TEST(GroupCollectivesTest, ReducesEveryTypeAndLayout) {

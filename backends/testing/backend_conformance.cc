@@ -139,7 +139,9 @@ TEST_P(BackendConformanceTest, StateLoadsIntoANewBackend) {
   backend_->ReferenceWeight(3);
   const State state = backend_->SaveState();
   // Else a LoadState that does nothing would pass.
-  if (!state.values().empty()) EXPECT_NE(state.values(), initial.values());
+  if (!state.values().empty()) {
+    EXPECT_NE(state.values(), initial.values());
+  }
   restored->LoadState(state);
   EXPECT_EQ(restored->SaveState().values(), state.values());
   // Both continue alike.

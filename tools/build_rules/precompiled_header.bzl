@@ -24,14 +24,16 @@ def _precompiled_header_impl(ctx):
         requested_features = ctx.features,
         unsupported_features = ctx.disabled_features,
     )
-    context = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps]).compilation_context
+    deps = ctx.attr.deps + ([ctx.attr.base] if ctx.attr.base else [])
+    context = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in deps]).compilation_context
     output = ctx.actions.declare_file(ctx.label.name + ".pch")
+    base = ["-include-pch", ctx.file.base.path] if ctx.file.base else []
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,
         source_file = ctx.file.header.path,
         output_file = output.path,
-        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts + _FLAGS,
+        user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts + _FLAGS + base,
         include_directories = context.includes,
         quote_include_directories = context.quote_includes,
         system_include_directories = context.system_includes,
@@ -73,6 +75,11 @@ def _precompiled_header_impl(ctx):
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
+        "base": attr.label(
+            allow_single_file = [".pch"],
+            doc = "A precompiled header of a part, made with the same options: it is loaded, not made again.",
+            providers = [CcInfo],
+        ),
         "copts": attr.string_list(),
         "deps": attr.label_list(providers = [CcInfo]),
         "header": attr.label(mandatory = True, allow_single_file = [".h"]),

@@ -67,7 +67,9 @@ TEST(OrderedWorkersTest, EndsItsThreads) {
           return i;
         });
     for (int64_t i = 0; i < take; ++i) values->Next();
-    if (take < 50) EXPECT_GE(LiveThreads(), 1) << "makes values ahead";
+    if (take < 50) {
+      EXPECT_GE(LiveThreads(), 1) << "makes values ahead";
+    }
     values.reset();
     EXPECT_EQ(LiveThreads(), 0) << take;
   }

@@ -10,7 +10,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,12 +21,7 @@ struct NamedTensor {
 };
 
 // Sorts a list into the order in which lists are saved and compared.
-inline void SortByName(std::vector<NamedTensor>& tensors) {
-  std::sort(tensors.begin(), tensors.end(),
-            [](const NamedTensor& a, const NamedTensor& b) {
-              return a.name < b.name;
-            });
-}
+void SortByName(std::vector<NamedTensor>& tensors);
 
 }  // namespace trainyard
 

@@ -1,6 +1,11 @@
 // Measures saving and loading of a model with AdamW's state by the store, by
 // torch::save, and the limits of the machine (memcpy, write + fsync, read).
-// Prints lines "name seconds"; compare.py runs it in turns with Python.
+// Prints lines "name seconds"; compare.py runs it in turns.
+//
+//   save_and_load --json=trainyard
+//
+// measures only how long training waits and when the state is saved, and prints
+// a line for //tools/bench:peers.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>
@@ -11,11 +16,13 @@
 #include <torch/serialize.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,18 +34,23 @@
 ABSL_FLAG(std::string, dir, "/tmp/trainyard-bench",
           "Folder to write to; it is emptied first.");
 ABSL_FLAG(int64_t, mebibytes, 512, "Size of model and optimizer state.");
+ABSL_FLAG(std::string, json, "",
+          "trainyard (in the background) or torch::save; empty: all, in words.");
 
 namespace trainyard {
 namespace {
 
 constexpr int kTensors = 48;  // of each kind
 
-void Time(const char* name, const std::function<void()>& work) {
+double SecondsOf(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
-  const std::chrono::duration<double> spent =
-      std::chrono::steady_clock::now() - begin;
-  std::puts(absl::StrFormat("%s %.6f", name, spent.count()).c_str());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+void Time(const char* name, const std::function<void()>& work) {
+  std::puts(absl::StrFormat("%s %.6f", name, SecondsOf(work)).c_str());
 }
 
 Checkpoint MakeState() {
@@ -102,11 +114,64 @@ void PlainRead(const std::string& path,
   close(file);
 }
 
+// Saves several times; the first one allocates. `save` returns when training
+// may go on, `wait` when the state is on the disk.
+void PrintSaves(const std::function<void(int64_t)>& save,
+                const std::function<void()>& wait) {
+  constexpr int64_t kSaves = 5;
+  std::vector<double> blocked, saved;
+  for (int64_t i = 0; i <= kSaves; ++i) {
+    sync();
+    const double first = SecondsOf([&] { save(i); });
+    const double rest = SecondsOf(wait);
+    if (i == 0) continue;
+    blocked.push_back(1e3 * first);
+    saved.push_back(1e3 * (first + rest));
+  }
+  std::ranges::sort(blocked);
+  std::ranges::sort(saved);
+  absl::PrintF("@@{\"blocked_ms\": %.3f, \"saved_ms\": %.3f}\n",
+               blocked[kSaves / 2], saved[kSaves / 2]);
+}
+
+void RunOne(const std::string& way, const std::string& folder,
+            Checkpoint checkpoint) {
+  if (way == "torch::save") {
+    const std::vector<at::Tensor> tensors = Flat(checkpoint);
+    const std::string path = folder + "/torch.pt";
+    PrintSaves([&](int64_t) { torch::save(tensors, path); },
+               [&] {
+                 const int file = open(path.c_str(), O_RDONLY);
+                 Check(file >= 0 && fsync(file) == 0 && close(file) == 0);
+                 std::filesystem::remove(path);
+               });
+    return;
+  }
+  if (way != "trainyard") {
+    throw std::invalid_argument("--json=" + way +
+                                ": must be trainyard or torch::save");
+  }
+  const auto store = OrThrow(CheckpointStore::Open(
+      {.directory = folder + "/run", .keep = {.last = 1}}));
+  AsyncCheckpointWriter writer(*store);
+  PrintSaves(
+      [&](int64_t i) {
+        checkpoint.step = i + 1;
+        OrThrow(writer.Save(checkpoint));
+      },
+      [&] { OrThrow(writer.Wait()); });
+}
+
 int Run() {
   const std::string folder = absl::GetFlag(FLAGS_dir);
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   Checkpoint checkpoint = MakeState();
+  if (const std::string way = absl::GetFlag(FLAGS_json); !way.empty()) {
+    RunOne(way, folder, checkpoint);
+    std::filesystem::remove_all(folder);
+    return 0;
+  }
   const std::vector<at::Tensor> tensors = Flat(checkpoint);
 
   std::vector<at::Tensor> copies;

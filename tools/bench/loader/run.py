@@ -12,6 +12,7 @@ machine the gain of two threads cannot be measured otherwise.
 """
 
 import argparse
+import json
 import pathlib
 import statistics
 import subprocess
@@ -39,8 +40,8 @@ RATIOS = [
 
 def measure(command):
     out = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
-    name, wall, core, what = out.strip().split(maxsplit=3)
-    return name, (float(wall), float(core)), what
+    result = json.loads(out.partition("@@")[2])
+    return (1e6 / result["us_per_image"], 1e6 / result["core_us"]), result["what"]
 
 
 def main():
@@ -49,15 +50,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--first", action="store_true")
     args = parser.parse_args()
-    commands = [[BINARY, f"--only={name}", "--turns=3"] for name in CPP]
+    commands = {name: [BINARY, f"--only={name}", "--turns=3", "--json"] for name in CPP}
     if args.python:
-        commands += [[args.python, HERE / "python_loader.py", workers] for workers in (0, 2)]
+        commands |= {f"python{workers}": [args.python, HERE / "python_loader.py", workers] for workers in (0, 2)}
     if args.first:
-        commands = [["chrt", "--rr", "1", *command] for command in commands]
+        commands = {name: ["chrt", "--rr", "1", *command] for name, command in commands.items()}
     rates, meaning = {}, {}
     for _ in range(args.rounds):
-        for command in commands:
-            name, rate, meaning[name] = measure(command)
+        for name, command in commands.items():
+            rate, meaning[name] = measure(command)
             rates.setdefault(name, []).append(rate)
     print("| loader | samples/s | range | per second of one core |\n| --- | ---: | ---: | ---: |")
     for name, values in rates.items():

@@ -1,7 +1,7 @@
 // One training run of a loop that is written by hand in C++, for the comparison
 // with other frameworks. peers.py starts it and reads its last line.
 //
-//   cpp_train --workload=mlp --loop=fastest --threads=1
+//   cpp_train --workload=mlp --loop=fastest --steps=200
 //
 // --loop=fastest prepares the batches beforehand and updates with one fused
 // kernel that also clips; --loop=libtorch uses libtorch's own DataLoader,
@@ -22,21 +22,54 @@
 #include "tools/cli/parse_flags.h"
 #include "trainer/main.h"
 
-ABSL_FLAG(std::string, workload, "tiny", "tiny, mlp or transformer.");
+ABSL_FLAG(std::string, workload, "tiny", "tiny, mlp, transformer or conv.");
 ABSL_FLAG(std::string, loop, "fastest", "fastest or libtorch.");
 ABSL_FLAG(int64_t, threads, 1, "Threads of libtorch.");
-ABSL_FLAG(int64_t, steps, 0, "Number of steps. 0: the workload's own.");
+ABSL_FLAG(int64_t, steps, 0, "Number of steps. 0: trains conv until it has 91 % accuracy.");
 
 namespace trainyard::bench {
 namespace {
 
-constexpr double kRate = 1e-3, kLargestNorm = 1;
+constexpr double kLargestNorm = 1;
 
-double CosineRate(int64_t step, int64_t steps) {
-  return kRate * 0.5 *
-         (1 + std::cos(M_PI * static_cast<double>(step) /
-                       static_cast<double>(steps)));
-}
+// The learning rate of each step, and what happens after it.
+class Steps {
+ public:
+  explicit Steps(const Workload& work, int64_t records)
+      : work_(work), per_epoch_((records + work.batch - 1) / work.batch) {
+    if (work_.steps == 0) test_ = TestRecords();
+  }
+
+  int64_t epochs() const { return work_.steps == 0 ? kEpochs : 1; }
+
+  double Rate() const {
+    return work_.rate * 0.5 *
+           (1 + std::cos(M_PI * static_cast<double>(ends_.size()) /
+                         static_cast<double>(epochs() * per_epoch_)));
+  }
+
+  void Done() { ends_.push_back(Seconds()); }
+
+  // Returns whether the run is over.
+  template <class Model>
+  bool EpochDone(Model& model, const Records& data) {
+    if (work_.steps > 0) {
+      PrintResult(ends_, FirstLoss(model, data));
+      return true;
+    }
+    const double accuracy = AccuracyOf(model, test_);
+    if (++epoch_ < kEpochs && accuracy < kWanted) return false;
+    PrintAccuracy(epoch_, accuracy);
+    return true;
+  }
+
+ private:
+  const Workload work_;
+  const int64_t per_epoch_;
+  Records test_;
+  int64_t epoch_ = 0;
+  std::vector<double> ends_;
+};
 
 // AdamW in one kernel, which also multiplies by the clipping factor.
 class FusedUpdate {
@@ -80,24 +113,28 @@ class FusedUpdate {
 };
 
 template <class Model>
-std::vector<double> TrainFastest(Model& model, const Workload& work,
-                                 const Records& data) {
+void TrainFastest(Model& model, const Workload& work, Records data) {
   FusedUpdate update(model->parameters());
-  const auto inputs = data.input.split(work.batch);
-  const auto targets = data.target.split(work.batch);
-  std::vector<double> ends;
+  Steps steps(work, data.input.size(0));
   [[maybe_unused]] double total = 0;
-  for (int64_t i = 0; i < work.steps; ++i) {
-    update.ResetGradients();
-    const auto batch = static_cast<size_t>(i);
-    const at::Tensor loss = torch::nn::functional::cross_entropy(
-        model->forward(inputs[batch]), targets[batch]);
-    loss.backward();
-    update.Step(CosineRate(i, work.steps));
-    total += loss.item<double>();
-    ends.push_back(Seconds());
-  }
-  return ends;
+  do {
+    if (work.steps == 0) {
+      const at::Tensor order = at::randperm(data.input.size(0), at::kLong);
+      data = {data.input.index_select(0, order),
+              data.target.index_select(0, order)};
+    }
+    const auto inputs = data.input.split(work.batch);
+    const auto targets = data.target.split(work.batch);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      update.ResetGradients();
+      const at::Tensor loss = torch::nn::functional::cross_entropy(
+          model->forward(inputs[i]), targets[i]);
+      loss.backward();
+      update.Step(steps.Rate());
+      total += loss.item<double>();
+      steps.Done();
+    }
+  } while (!steps.EpochDone(model, data));
 }
 
 struct RecordDataset : torch::data::datasets::Dataset<RecordDataset> {
@@ -111,49 +148,46 @@ struct RecordDataset : torch::data::datasets::Dataset<RecordDataset> {
 };
 
 template <class Model>
-std::vector<double> TrainWithLibtorch(Model& model, const Workload& work,
-                                      const Records& data) {
+void TrainWithLibtorch(Model& model, const Workload& work,
+                       const Records& data) {
   torch::optim::AdamW optimizer(model->parameters(),
-                                torch::optim::AdamWOptions(kRate));
+                                torch::optim::AdamWOptions(work.rate));
   const auto loader =
       torch::data::make_data_loader<torch::data::samplers::RandomSampler>(
           RecordDataset(data).map(torch::data::transforms::Stack<>()),
           torch::data::DataLoaderOptions().batch_size(
               static_cast<size_t>(work.batch)));
-  std::vector<double> ends;
+  Steps steps(work, data.input.size(0));
   [[maybe_unused]] double total = 0;
-  int64_t i = 0;
-  for (auto& batch : *loader) {
-    optimizer.zero_grad();
-    const at::Tensor loss = torch::nn::functional::cross_entropy(
-        model->forward(batch.data), batch.target);
-    loss.backward();
-    torch::nn::utils::clip_grad_norm_(model->parameters(), kLargestNorm);
-    for (auto& group : optimizer.param_groups()) {
-      group.options().set_lr(CosineRate(i, work.steps));
+  do {
+    for (auto& batch : *loader) {
+      optimizer.zero_grad();
+      const at::Tensor loss = torch::nn::functional::cross_entropy(
+          model->forward(batch.data), batch.target);
+      loss.backward();
+      torch::nn::utils::clip_grad_norm_(model->parameters(), kLargestNorm);
+      for (auto& group : optimizer.param_groups()) {
+        group.options().set_lr(steps.Rate());
+      }
+      optimizer.step();
+      total += loss.item<double>();
+      steps.Done();
     }
-    optimizer.step();
-    total += loss.item<double>();
-    ends.push_back(Seconds());
-    ++i;
-  }
-  return ends;
+  } while (!steps.EpochDone(model, data));
 }
 
 template <class Model>
 int Train(Model model, const Workload& work) {
   const Records data = MakeRecords(work, work.batch * work.steps);
   const std::string loop = absl::GetFlag(FLAGS_loop);
-  std::vector<double> ends;
   if (loop == "fastest") {
-    ends = TrainFastest(model, work, data);
+    TrainFastest(model, work, data);
   } else if (loop == "libtorch") {
-    ends = TrainWithLibtorch(model, work, data);
+    TrainWithLibtorch(model, work, data);
   } else {
     throw std::invalid_argument(
         absl::StrCat("--loop=", loop, ": must be fastest or libtorch"));
   }
-  PrintResult(ends, FirstLoss(model, data));
   return 0;
 }
 

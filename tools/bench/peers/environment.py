@@ -42,12 +42,16 @@ class Environment:
         print(f"Installing {name} into {folder}", file=sys.stderr, flush=True)
         file = str(self._requirements / f"{name}.txt")
         if name == BASE:
-            _run([self._base_python, "-m", "venv", str(folder)])
-            _run([str(self.python), "-m", "pip", "install", "--quiet", "--requirement", file])
+            run([self._base_python, "-m", "venv", str(folder)])
+            run([str(self.python), "-m", "pip", "install", "--quiet", "--requirement", file])
         else:
-            _run([str(self.python), "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder),
+            run([str(self.python), "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder),
                   "--requirement", file])
         (folder / "installed").touch()
+
+    def version(self) -> str:
+        """Differs if torch or Python does."""
+        return self._folder(BASE).name.removeprefix(BASE + "-")
 
     def variables(self, name: str) -> dict[str, str]:
         """Environment variables with which the Python programs of one framework run."""
@@ -66,12 +70,23 @@ class Environment:
         return self._folders[name]
 
 
+def find_older_python() -> str:
+    """A Python 3.10, on PATH or of pyenv."""
+    found = [shutil.which("python3.10"), *map(str, sorted(pathlib.Path.home().glob(".pyenv/versions/3.10.*/bin/python3.10")))]
+    for program in filter(None, found):
+        # pyenv puts programs on PATH that only say which versions have them.
+        if subprocess.run([program, "--version"], capture_output=True).returncode == 0:
+            return program
+    return "python3.10"
+
+
 def default_root() -> pathlib.Path:
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "trainyard/peers"
 
 
-def _run(command: list[str]) -> None:
-    result = subprocess.run(command, capture_output=True, text=True)
+def run(command: list[str], variables: dict[str, str] | None = None) -> None:
+    """Throws InstallError with the program's last error."""
+    result = subprocess.run(command, capture_output=True, text=True, env=os.environ | (variables or {}))
     if result.returncode != 0:
         lines = [line for line in result.stderr.splitlines() if "ERROR" in line] or result.stderr.splitlines() or ["no message"]
         raise InstallError(lines[-1].removeprefix("ERROR: "))

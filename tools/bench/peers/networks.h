@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tools/bench/peers/workloads.h"
+#include "tools/examples/conv_net.h"
 
 namespace trainyard::bench {
 
@@ -46,18 +47,40 @@ TORCH_MODULE(Encoder);
 template <class Train>
 auto WithNetwork(const Workload& work, const Train& train) {
   at::manual_seed(1);
-  if (work.widths.empty()) return train(Encoder());
+  if (work.network == Network::kTransformer) return train(Encoder());
+  if (work.network == Network::kConvNet) return train(ConvNet());
   return train(MakeMlp(work.widths));
 }
 
-// The loss of the first 512 records, or of all if there are fewer.
+// The loss of the first kLossRecords, or of all if there are fewer.
 template <class Model>
 double FirstLoss(Model& model, const Records& data) {
   const at::NoGradGuard no_gradients;
-  const int64_t count = std::min<int64_t>(512, data.input.size(0));
+  if constexpr (requires { model->eval(); }) model->eval();
+  const int64_t count = std::min(kLossRecords, data.input.size(0));
   return at::cross_entropy_loss(model->forward(data.input.narrow(0, 0, count)),
                                 data.target.narrow(0, 0, count))
       .template item<double>();
+}
+
+// The share of images that the network gets right, in evaluation mode; it is in
+// training mode afterwards.
+template <class Model>
+double AccuracyOf(Model& model, const Records& images) {
+  const at::NoGradGuard no_gradients;
+  model->eval();
+  double right = 0;
+  const auto inputs = images.input.split(1000);
+  const auto targets = images.target.split(1000);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    right += model->forward(inputs[i])
+                 .argmax(1)
+                 .eq(targets[i])
+                 .sum()
+                 .template item<double>();
+  }
+  model->train();
+  return right / static_cast<double>(images.target.size(0));
 }
 
 }  // namespace trainyard::bench

@@ -2,15 +2,15 @@
 
     python_train.py FRAMEWORK WORKLOAD STEPS THREADS
 
-Each function follows its framework's documentation. Progress bars, logs and checkpoints are off. With WORLD_SIZE > 1, the
-environment describes the rank as torchrun does, and the framework's own form of data parallelism is used.
+STEPS is 0 for the row of accuracy. Each function follows its framework's documentation. Progress bars, logs and checkpoints
+are off. With WORLD_SIZE > 1, the environment describes the rank as torchrun does, and the framework's own form of data
+parallelism is used.
 """
 
+import functools
 import logging
 import os
-import pathlib
 import sys
-import tempfile
 import types
 import warnings
 
@@ -20,7 +20,7 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import CosineAnnealingLR
 from torch.utils.data import DataLoader, DistributedSampler
 
-from workloads import LARGEST_NORM, RATE, Task, ranks
+from workloads import LARGEST_NORM, Task, rank, ranks
 
 
 def make_loader(task, distributed=False):
@@ -30,7 +30,7 @@ def make_loader(task, distributed=False):
 
 
 def make_optimizer(task, model, **options):
-    optimizer = AdamW(model.parameters(), lr=RATE, **options)
+    optimizer = AdamW(model.parameters(), lr=task.rate, **options)
     return optimizer, CosineAnnealingLR(optimizer, task.steps)
 
 
@@ -40,26 +40,54 @@ def add_stub(name, **members):
     vars(sys.modules[name]).update(members)
 
 
-def torch_loop(task, **options):
+class Shuffled:
+    """Batches of a permutation, without a DataLoader: one index per tensor and batch."""
+
+    def __init__(self, task):
+        self._task = task
+        self._generator = torch.Generator().manual_seed(2)  # the same on all ranks
+
+    def __iter__(self):
+        order = torch.randperm(len(self._task.input), generator=self._generator)[rank()::ranks()]
+        for chosen in order.split(self._task.batch):
+            inputs = self._task.input[chosen]
+            if inputs.dim() == 4:
+                inputs = inputs.to(memory_format=torch.channels_last)
+            yield inputs, self._task.target[chosen]
+
+
+def bare_loop(task, make_batches, **options):
     model = task.model
     if ranks() > 1:
         torch.distributed.init_process_group("gloo")
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer, schedule = make_optimizer(task, model, **options)
+    batches = make_batches(task)
     total = 0.0
     model.train()
-    for inputs, targets in make_loader(task, distributed=True):
-        optimizer.zero_grad()
-        loss = task.loss(model(inputs), targets)
-        loss.backward()
-        clip_grad_norm_(model.parameters(), LARGEST_NORM)
-        optimizer.step()
-        schedule.step()
-        total += loss.item()
+    for _ in range(task.epochs):
+        for inputs, targets in batches:
+            optimizer.zero_grad()
+            loss = task.loss(model(inputs), targets)
+            loss.backward()
+            clip_grad_norm_(model.parameters(), LARGEST_NORM)
+            optimizer.step()
+            schedule.step()
+            total += loss.item()
+
+
+def torch_loop(task, **options):
+    bare_loop(task, functools.partial(make_loader, distributed=True), **options)
 
 
 def torch_fused(task):
     torch_loop(task, fused=True)
+
+
+def torch_fastest(task):
+    if task.name == "conv":
+        task.model.to(memory_format=torch.channels_last)
+    bare_loop(task, Shuffled, fused=True)
 
 
 def accelerate(task):
@@ -72,14 +100,15 @@ def accelerate(task):
     model, optimizer, loader, schedule = accelerator.prepare(task.model, optimizer, make_loader(task), schedule)
     total = 0.0
     model.train()
-    for inputs, targets in loader:
-        optimizer.zero_grad()
-        loss = task.loss(model(inputs), targets)
-        accelerator.backward(loss)
-        accelerator.clip_grad_norm_(model.parameters(), LARGEST_NORM)
-        optimizer.step()
-        schedule.step()
-        total += loss.item()
+    for _ in range(task.epochs):
+        for inputs, targets in loader:
+            optimizer.zero_grad()
+            loss = task.loss(model(inputs), targets)
+            accelerator.backward(loss)
+            accelerator.clip_grad_norm_(model.parameters(), LARGEST_NORM)
+            optimizer.step()
+            schedule.step()
+            total += loss.item()
 
 
 def pytorch_accelerated(task):
@@ -91,10 +120,10 @@ def pytorch_accelerated(task):
             self._accelerator.clip_grad_norm_(self.model.parameters(), self.run_config.gradient_clip_value)
 
     trainer = NormClippingTrainer(
-        task.model, loss_func=task.loss, optimizer=AdamW(task.model.parameters(), lr=RATE, fused=True),
+        task.model, loss_func=task.loss, optimizer=AdamW(task.model.parameters(), lr=task.rate, fused=True),
         callbacks=(MoveModulesToDeviceCallback, TerminateOnNaNCallback))
     trainer.train(
-        task.data, num_epochs=1, per_device_batch_size=task.batch, gradient_clip_value=LARGEST_NORM,
+        task.data, num_epochs=task.epochs, per_device_batch_size=task.batch, gradient_clip_value=LARGEST_NORM,
         create_scheduler_fn=lambda optimizer: CosineAnnealingLR(optimizer, task.steps),
         train_dataloader_kwargs={"num_workers": 0})
 
@@ -119,7 +148,7 @@ def lightning(task):
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     # It refuses gradient_clip_val with a fused optimizer only in mixed precision, which is not used here.
     trainer = L.Trainer(
-        accelerator="cpu", devices=ranks(), strategy="ddp" if ranks() > 1 else "auto", max_epochs=1,
+        accelerator="cpu", devices=ranks(), strategy="ddp" if ranks() > 1 else "auto", max_epochs=task.epochs,
         gradient_clip_val=LARGEST_NORM, logger=False, enable_checkpointing=False, enable_progress_bar=False,
         enable_model_summary=False)
     trainer.fit(Module(), make_loader(task))
@@ -146,7 +175,7 @@ def transformers(task):
 
     options = {"ddp_backend": "gloo"} if ranks() > 1 else {}
     arguments = TrainingArguments(  # its default optimizer is the fused AdamW
-        output_dir="output", num_train_epochs=1, per_device_train_batch_size=task.batch, learning_rate=RATE,
+        output_dir="output", num_train_epochs=task.epochs, per_device_train_batch_size=task.batch, learning_rate=task.rate,
         weight_decay=0.01, lr_scheduler_type="cosine", max_grad_norm=LARGEST_NORM, logging_strategy="no",
         save_strategy="no", report_to=[], disable_tqdm=True, use_cpu=True, **options)
     Trainer(model=WithLoss(), args=arguments, train_dataset=Records()).train()
@@ -175,30 +204,43 @@ def ignite(task):
     engine = Engine(update)
     engine.add_event_handler(Events.ITERATION_COMPLETED, LRScheduler(schedule))
     RunningAverage(output_transform=lambda loss: loss).attach(engine, "loss")
-    engine.run(make_loader(task, distributed=True), max_epochs=1)
+    engine.run(make_loader(task, distributed=True), max_epochs=task.epochs)
 
 
 def trainer_tools(task):
     from trainer_tools.hooks import GradClipHook, Loss, LRSchedulerHook, MetricsHook
+    from trainer_tools.hooks.accelerate import AccelerateHook
     from trainer_tools.trainer import Trainer
 
     def train_step(batch, trainer):
         logits = trainer.model(batch[0])
         return {"loss": task.loss(logits, batch[1]), "logits": logits, "labels": batch[1]}
 
+    # Through accelerate, the schedule takes one step per rank at each update.
+    parallel = ranks() > 1
+    clipping = AccelerateHook(max_grad_norm=LARGEST_NORM, cpu=True) if parallel else GradClipHook(LARGEST_NORM)
     Trainer(
-        model=task.model, train_step=train_step, train_dl=make_loader(task), epochs=1, device="cpu",
-        optim=AdamW(task.model.parameters(), lr=RATE, fused=True),
-        hooks=[MetricsHook([Loss()], log_file=None), GradClipHook(LARGEST_NORM),
-               LRSchedulerHook(lambda optimizer: CosineAnnealingLR(optimizer, task.steps))]).fit()
+        model=task.model, train_step=train_step, train_dl=make_loader(task), epochs=task.epochs, device="cpu",
+        optim=AdamW(task.model.parameters(), lr=task.rate, fused=True),
+        hooks=[MetricsHook([Loss()], log_file=None), clipping,
+               LRSchedulerHook(lambda optimizer: CosineAnnealingLR(optimizer, task.steps * ranks()))]).fit()
 
 
 def pymarlin(task):
     for name in ("azureml", "azureml.core"):
         add_stub(name, __path__=[])
     add_stub("azureml.core.run", Run=object)
-    from pymarlin.core import module_interface, trainer  # does not import with Python 3.11 and newer
+    from pymarlin.core import module_interface, trainer, trainer_backend  # does not import with Python 3.11 and newer
     from pymarlin.utils.checkpointer.checkpoint_utils import DefaultCheckpointerArguments
+
+    class OnTheCpu(trainer_backend.DDPTrainerBackend):
+        """Without what its own does with CUDA only."""
+
+        def init(self, args):
+            self.args, self.distributed_training_args = args, args.distributed_training_args
+            torch.distributed.init_process_group("gloo")
+            self.trainer_backend.init(args)
+            self.trainer_backend.model = torch.nn.parallel.DistributedDataParallel(args.model)
 
     class Module(module_interface.ModuleInterface):
         def __init__(self):
@@ -221,10 +263,12 @@ def pymarlin(task):
         def val_step(self, global_step, batch, device):
             raise NotImplementedError
 
-    arguments = trainer.TrainerArguments(
-        epochs=1, use_gpu=False, train_batch_size=task.batch, max_grad_norm=LARGEST_NORM, writers=[],
+    backend = trainer_backend.SingleProcess()
+    arguments = trainer.TrainerArguments(  # the batch is that of all ranks
+        epochs=task.epochs, use_gpu=False, train_batch_size=task.batch * ranks(), max_grad_norm=LARGEST_NORM, writers=[],
         disable_tqdm=True, log_level="WARNING", checkpointer_args=DefaultCheckpointerArguments(checkpoint=False))
-    trainer.Trainer(module=Module(), args=arguments).train()
+    trainer.Trainer(
+        module=Module(), args=arguments, trainer_backend=OnTheCpu(backend) if ranks() > 1 else backend).train()
 
 
 def composer(task):
@@ -254,8 +298,8 @@ def composer(task):
 
     model = Model()
     Trainer(
-        model=model, train_dataloader=make_loader(task, distributed=True), max_duration="1ep", device="cpu",
-        optimizers=AdamW(model.parameters(), lr=RATE, fused=True), schedulers=CosineAnnealingScheduler(),
+        model=model, train_dataloader=make_loader(task, distributed=True), max_duration=f"{task.epochs}ep", device="cpu",
+        optimizers=AdamW(model.parameters(), lr=task.rate, fused=True), schedulers=CosineAnnealingScheduler(),
         algorithms=[GradientClipping(clipping_type="norm", clipping_threshold=LARGEST_NORM)],
         progress_bar=False, log_to_console=False, save_folder=None).fit()
 
@@ -274,7 +318,7 @@ def determined(task):
         def __init__(self, context):
             self.context = context
             self.model = context.wrap_model(task.model)
-            self.optimizer = context.wrap_optimizer(AdamW(self.model.parameters(), lr=RATE, fused=True))
+            self.optimizer = context.wrap_optimizer(AdamW(self.model.parameters(), lr=task.rate, fused=True))
             context.wrap_lr_scheduler(
                 CosineAnnealingLR(self.optimizer, task.steps), pytorch.LRScheduler.StepMode.STEP_EVERY_BATCH)
 
@@ -300,7 +344,7 @@ def determined(task):
 
 FRAMEWORKS = {
     function.__name__: function
-    for function in (torch_loop, torch_fused, accelerate, pytorch_accelerated, lightning, transformers, ignite,
+    for function in (torch_loop, torch_fused, torch_fastest, accelerate, pytorch_accelerated, lightning, transformers, ignite,
                      trainer_tools, pymarlin, composer, determined)
 }
 
@@ -310,11 +354,7 @@ def main():
     torch.set_num_threads(int(threads))
     warnings.filterwarnings("ignore")
     task = Task(workload, int(steps))
-    with tempfile.TemporaryDirectory() as folder:  # some frameworks write to where they run
-        before = pathlib.Path.cwd()
-        os.chdir(folder)
-        FRAMEWORKS[framework](task)
-        os.chdir(before)
+    FRAMEWORKS[framework](task)
     task.finish()
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()

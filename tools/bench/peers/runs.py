@@ -17,8 +17,13 @@ class RunError(Exception):
     """Why a program has no result."""
 
 
-def run(command: list[str], ranks: int, threads: int, variables: dict[str, str], timeout: float = 900) -> dict:
-    """Starts `command` once per rank and waits for all. Throws RunError."""
+def run(command: list[str], ranks: int, threads: int, variables: dict[str, str], fields: list[str], timeout: float = 900) -> dict:
+    """Starts `command` once per rank and waits for all. `fields`: of its result. Throws RunError."""
+    with tempfile.TemporaryDirectory() as folder:  # some programs write to where they run
+        return _run(command, ranks, threads, variables, fields, timeout, folder)
+
+
+def _run(command, ranks, threads, variables, fields, timeout, folder):
     base = {name: value for name, value in os.environ.items() if name not in _REMOVED}
     base |= {
         "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads), "ACCELERATE_USE_CPU": "true",
@@ -33,7 +38,7 @@ def run(command: list[str], ranks: int, threads: int, variables: dict[str, str],
                 "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
             outputs.append(tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace"))
             processes.append(subprocess.Popen(
-                command, env=base | group | variables | {"BENCH_LAUNCH": repr(time.time())}, stdin=subprocess.DEVNULL,
+                command, env=base | group | variables | {"BENCH_LAUNCH": repr(time.time())}, cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=outputs[-1], stderr=subprocess.STDOUT, start_new_session=True))
         failed, usages = _wait(processes, begin + timeout)
         texts = [_read(output) for output in outputs]
@@ -48,7 +53,7 @@ def run(command: list[str], ranks: int, threads: int, variables: dict[str, str],
     if failed is not None:
         raise RunError(f"rank {failed} failed: {figures.reason(texts[failed])}")
     try:
-        result = figures.parse_result(texts[0])
+        result = figures.parse_result(texts[0], fields)
     except ValueError as error:
         raise RunError(str(error)) from None
     own = sum(usage.ru_utime + usage.ru_stime for usage in usages)

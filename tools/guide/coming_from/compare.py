@@ -41,7 +41,7 @@ def run(command: list[str], variables: dict[str, str]) -> str:
 def run_python(library: str, flags: argparse.Namespace) -> dict[str, float]:
     requirements, python = ROOT / "tools/bench/peers/requirements", "python3"
     if library == "pymarlin":
-        requirements, python = losses.HERE / "pymarlin_requirements", flags.older_python
+        requirements, python = ROOT / "tools/bench/peers/older_requirements", flags.older_python
     installed = environment.Environment(requirements, flags.environment, python)
     installed.install(environment.BASE)
     installed.install(library)
@@ -56,7 +56,7 @@ def main() -> None:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", action="append", required=True, help=argparse.SUPPRESS)  # given by the Bazel target
     parser.add_argument("--only", default="", help="libraries to run, separated by commas (default: all)")
-    parser.add_argument("--older_python", default="python3.10", help="for PyMarlin (default: %(default)s)")
+    parser.add_argument("--older_python", default=environment.find_older_python(), help="for PyMarlin (default: %(default)s)")
     parser.add_argument("--environment", type=pathlib.Path, default=environment.default_root(),
                         help="folder of the Python packages (default: %(default)s)")
     parser.add_argument("--write", action="store_true", help="write the losses of the Python programs to losses.json")

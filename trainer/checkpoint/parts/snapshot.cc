@@ -1,10 +1,12 @@
 #include "trainer/checkpoint/parts/snapshot.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <absl/strings/str_cat.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -16,6 +18,13 @@
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
+namespace {
+
+// What a thread copies at a time, and the least that pays for a thread.
+constexpr size_t kPiece = size_t{1} << 20;
+constexpr int64_t kPiecesPerThread = 2;
+
+}  // namespace
 
 at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.layout() != at::kStrided ||
@@ -34,13 +43,27 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
   const bool plain = tensor.is_cpu() && tensor.is_contiguous() &&
                      !tensor.is_conj() && !tensor.is_neg();
   if (plain) {
-    std::memcpy(buffer.mutable_data_ptr(), tensor.const_data_ptr(),
-                tensor.nbytes());
+    const auto* from = static_cast<const std::byte*>(tensor.const_data_ptr());
+    auto* to = static_cast<std::byte*>(buffer.mutable_data_ptr());
+    for (size_t at = 0; at < tensor.nbytes(); at += kPiece) {
+      bytes_.push_back(
+          {from + at, to + at, std::min(kPiece, tensor.nbytes() - at)});
+    }
   } else {
     buffer.copy_(tensor.detach(), /*non_blocking=*/true);
     if (!tensor.is_cpu()) devices_.insert(tensor.device());
   }
   return buffer;
+}
+
+void Snapshot::CopyBytes() {
+  at::parallel_for(0, static_cast<int64_t>(bytes_.size()), kPiecesPerThread,
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       const Bytes& piece = bytes_[static_cast<size_t>(i)];
+                       std::memcpy(piece.to, piece.from, piece.size);
+                     }
+                   });
 }
 
 void Snapshot::RecordCopies() {
@@ -61,6 +84,7 @@ absl::Status Snapshot::Take(const Checkpoint& checkpoint,
   try {
     used_.clear();
     copied_.clear();
+    bytes_.clear();
     // Everything except tensors is small and copied first, then the tensors.
     checkpoint_ = checkpoint;
     for (auto& [group, tensors] : checkpoint_.tensors) {
@@ -90,6 +114,7 @@ absl::Status Snapshot::Take(const Checkpoint& checkpoint,
       }
       state = std::move(copy);
     }
+    CopyBytes();
     // Drops the buffers of tensors that no longer exist.
     std::swap(buffers_, used_);
     used_.clear();

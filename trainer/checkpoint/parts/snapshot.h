@@ -15,6 +15,7 @@
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -37,14 +38,26 @@ class Snapshot {
   const Checkpoint& checkpoint() const;
 
  private:
+  struct Bytes {
+    const std::byte* from;
+    std::byte* to;
+    size_t size;
+  };
+  // Returns the copy of a tensor; CopyBytes fills it if the tensor is plain
+  // memory.
+  at::Tensor Copy(const std::string& key, const at::Tensor& tensor);
+  // By as many threads as libtorch has: one does not use the whole bandwidth of
+  // the memory, and training waits.
+  void CopyBytes();
   // Marks the end of the copies on each device.
   void RecordCopies();
-  at::Tensor Copy(const std::string& key, const at::Tensor& tensor);
 
   Checkpoint checkpoint_;
   // By group and name.
   std::map<std::string, at::Tensor> buffers_;
   std::map<std::string, at::Tensor> used_;
+  // Of the current copy.
+  std::vector<Bytes> bytes_;
   // The devices that the current copy reads from.
   std::unordered_set<at::Device> devices_;
   // One per device.

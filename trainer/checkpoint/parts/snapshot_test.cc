@@ -1,9 +1,13 @@
 #include "trainer/checkpoint/parts/snapshot.h"
 
+#include <ATen/Parallel.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "tools/launch/testing/test_rank.h"
 #include "trainer/state_tensor.h"
@@ -37,6 +41,26 @@ TEST(SnapshotTest, KeepsTheStateAtTheTimeOfTheCopy) {
   EXPECT_TRUE(
       at::equal(GetTensor(snapshot.checkpoint().parts.at("window"), "gradient"),
                 at::ones({4})));
+}
+
+// More than a thread copies at a time, and not a multiple of it.
+TEST(SnapshotTest, CopiesLargeTensorsByAnyNumberOfThreads) {
+  Checkpoint checkpoint = Make();
+  for (const int64_t elements : {3'000'001, 262'144, 7}) {
+    checkpoint.tensors["model"].push_back(
+        {std::to_string(elements), at::arange(elements, Device())});
+  }
+  const int threads = at::get_num_threads();
+  for (const int count : {1, 2, 3}) {
+    at::set_num_threads(count);
+    Snapshot snapshot;
+    ASSERT_TRUE(snapshot.Take(checkpoint).ok());
+    for (size_t i = 0; i < 7; ++i) {
+      EXPECT_TRUE(at::equal(TensorOf(snapshot, i),
+                            checkpoint.tensors["model"][i].tensor.cpu()));
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 TEST(SnapshotTest, ReusesBuffersForTheSameShapes) {
