@@ -1,6 +1,8 @@
 #include "tools/bench/peers/networks.h"
 
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/zeros.h>
+#include <torch/nn/init.h>
 #include <torch/nn/modules/activation.h>
 
 namespace trainyard::bench {
@@ -9,12 +11,8 @@ namespace {
 constexpr int64_t kVocabulary = 1000, kLength = 64, kWidth = 128, kHeads = 4,
                   kFeedForward = 512, kLayers = 4;
 
-torch::nn::TransformerEncoder MakeLayers() {
-  const auto layer = torch::nn::TransformerEncoderLayerOptions(kWidth, kHeads)
-                         .dim_feedforward(kFeedForward)
-                         .dropout(0);
-  return torch::nn::TransformerEncoder(
-      torch::nn::TransformerEncoderOptions(layer, kLayers));
+torch::nn::LayerNorm MakeNorm() {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({kWidth}));
 }
 
 }  // namespace
@@ -25,18 +23,47 @@ torch::nn::Sequential MakeMlp(const std::vector<int64_t>& w) {
                                torch::nn::Linear(w[2], w[3]));
 }
 
+EncoderLayerImpl::EncoderLayerImpl()
+    : projections_(register_module("in_proj",
+                                   torch::nn::Linear(kWidth, 3 * kWidth))),
+      output_(register_module("out_proj", torch::nn::Linear(kWidth, kWidth))),
+      up_(register_module("up", torch::nn::Linear(kWidth, kFeedForward))),
+      down_(register_module("down", torch::nn::Linear(kFeedForward, kWidth))),
+      norm1_(register_module("norm1", MakeNorm())),
+      norm2_(register_module("norm2", MakeNorm())) {
+  torch::nn::init::xavier_uniform_(projections_->weight);
+  torch::nn::init::zeros_(projections_->bias);
+  torch::nn::init::zeros_(output_->bias);
+}
+
+at::Tensor EncoderLayerImpl::forward(const at::Tensor& x) {
+  const auto parts = projections_->forward(x)
+                         .view({x.size(0), x.size(1), 3, kHeads, -1})
+                         .permute({2, 0, 3, 1, 4})
+                         .unbind(0);
+  const at::Tensor attended =
+      at::scaled_dot_product_attention(parts[0], parts[1], parts[2])
+          .transpose(1, 2)
+          .reshape(x.sizes());
+  const at::Tensor hidden =
+      norm1_->forward(x.add(output_->forward(attended)));
+  return norm2_->forward(
+      hidden.add(down_->forward(up_->forward(hidden).relu_())));
+}
+
 EncoderImpl::EncoderImpl()
     : embedding_(
           register_module("emb", torch::nn::Embedding(kVocabulary, kWidth))),
       position_(register_parameter("pos", at::zeros({kLength, kWidth}))),
-      encoder_(register_module("enc", MakeLayers())),
-      head_(register_module("head", torch::nn::Linear(kWidth, kVocabulary))) {}
+      layers_(register_module("layers", torch::nn::Sequential())),
+      head_(register_module("head", torch::nn::Linear(kWidth, kVocabulary))) {
+  for (int64_t i = 0; i < kLayers; ++i) layers_->push_back(EncoderLayer());
+}
 
 at::Tensor EncoderImpl::forward(const at::Tensor& tokens) {
-  const at::Tensor input = embedding_->forward(tokens).add(position_);
-  // The encoder requires the sequence as the first dimension.
-  const at::Tensor hidden = encoder_->forward(input.transpose(0, 1));
-  return head_->forward(hidden.transpose(0, 1)).transpose(1, 2);
+  const at::Tensor hidden =
+      layers_->forward(embedding_->forward(tokens).add(position_));
+  return head_->forward(hidden).transpose(1, 2);
 }
 
 }  // namespace trainyard::bench

@@ -13,7 +13,7 @@
 #include <torch/nn/modules/container/sequential.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/transformercoder.h>
+#include <torch/nn/modules/normalization.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -27,6 +27,19 @@ namespace trainyard::bench {
 // Three linear layers with ReLU between them; `widths` has four entries.
 torch::nn::Sequential MakeMlp(const std::vector<int64_t>& widths);
 
+// The layer of torch.nn.TransformerEncoder. The one of C++'s torch::nn does not
+// call scaled_dot_product_attention, as Python's does.
+class EncoderLayerImpl : public torch::nn::Module {
+ public:
+  EncoderLayerImpl();
+  at::Tensor forward(const at::Tensor& x);
+
+ private:
+  torch::nn::Linear projections_, output_, up_, down_;
+  torch::nn::LayerNorm norm1_, norm2_;
+};
+TORCH_MODULE(EncoderLayer);
+
 // A transformer of four layers: logits over the vocabulary for each token.
 class EncoderImpl : public torch::nn::Module {
  public:
@@ -37,7 +50,7 @@ class EncoderImpl : public torch::nn::Module {
  private:
   torch::nn::Embedding embedding_;
   at::Tensor position_;
-  torch::nn::TransformerEncoder encoder_;
+  torch::nn::Sequential layers_;
   torch::nn::Linear head_;
 };
 TORCH_MODULE(Encoder);

@@ -357,6 +357,7 @@ def main():
     FRAMEWORKS[framework](task)
     task.finish()
     if torch.distributed.is_initialized():
+        torch.distributed.barrier()  # a rank that leaves while another one still works may abort
         torch.distributed.destroy_process_group()
 
 
