@@ -3,7 +3,7 @@
 //
 //   const Records data = MakeRecords(work, work.batch * work.steps);
 //   …
-//   PrintResult(ends, FirstLoss(model, data));
+//   PrintResult(ends_, FirstLoss(model, data));
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_PEERS_WORKLOADS_H_
