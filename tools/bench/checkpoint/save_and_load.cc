@@ -34,8 +34,9 @@
 ABSL_FLAG(std::string, dir, "/tmp/trainyard-bench",
           "Folder to write to; it is emptied first.");
 ABSL_FLAG(int64_t, mebibytes, 512, "Size of model and optimizer state.");
-ABSL_FLAG(std::string, json, "",
-          "trainyard (in the background) or torch::save; empty: all, in words.");
+ABSL_FLAG(
+    std::string, json, "",
+    "trainyard (in the background) or torch::save; empty: all, in words.");
 
 namespace trainyard {
 namespace {

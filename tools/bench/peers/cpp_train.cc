@@ -25,7 +25,8 @@
 ABSL_FLAG(std::string, workload, "tiny", "tiny, mlp, transformer or conv.");
 ABSL_FLAG(std::string, loop, "fastest", "fastest or libtorch.");
 ABSL_FLAG(int64_t, threads, 1, "Threads of libtorch.");
-ABSL_FLAG(int64_t, steps, 0, "Number of steps. 0: trains conv until it has 91 % accuracy.");
+ABSL_FLAG(int64_t, steps, 0,
+          "Number of steps. 0: trains conv until it has 91 % accuracy.");
 
 namespace trainyard::bench {
 namespace {

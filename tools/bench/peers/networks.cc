@@ -24,8 +24,8 @@ torch::nn::Sequential MakeMlp(const std::vector<int64_t>& w) {
 }
 
 EncoderLayerImpl::EncoderLayerImpl()
-    : projections_(register_module("in_proj",
-                                   torch::nn::Linear(kWidth, 3 * kWidth))),
+    : projections_(
+          register_module("in_proj", torch::nn::Linear(kWidth, 3 * kWidth))),
       output_(register_module("out_proj", torch::nn::Linear(kWidth, kWidth))),
       up_(register_module("up", torch::nn::Linear(kWidth, kFeedForward))),
       down_(register_module("down", torch::nn::Linear(kFeedForward, kWidth))),
@@ -45,8 +45,7 @@ at::Tensor EncoderLayerImpl::forward(const at::Tensor& x) {
       at::scaled_dot_product_attention(parts[0], parts[1], parts[2])
           .transpose(1, 2)
           .reshape(x.sizes());
-  const at::Tensor hidden =
-      norm1_->forward(x.add(output_->forward(attended)));
+  const at::Tensor hidden = norm1_->forward(x.add(output_->forward(attended)));
   return norm2_->forward(
       hidden.add(down_->forward(up_->forward(hidden).relu_())));
 }

@@ -107,9 +107,9 @@ int Run() {
     return Train(model, CompiledSupervised(model, step, CrossEntropy()), work);
   }
   return WithNetwork(work, [&](auto model) {
-    return Train(
-        model, Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
-        work);
+    return Train(model,
+                 Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
+                 work);
   });
 }
 
