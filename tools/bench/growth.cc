@@ -114,8 +114,7 @@ void Train(const DatasetPtr& data, int64_t steps) {
   const Clock::time_point begin = Clock::now();
   std::vector<double> ends;
   trainer.Add(On<UpdateEnd>([&](const UpdateEnd&, Control&) {
-    ends.push_back(
-        std::chrono::duration<double>(Clock::now() - begin).count());
+    ends.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     MarkSteps(static_cast<int64_t>(ends.size()));
   }));
   trainer.Train({.data = data,

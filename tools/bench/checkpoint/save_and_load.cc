@@ -5,7 +5,7 @@
 //   save_and_load --json=trainyard
 //
 // measures only how long training waits and when the state is saved, and prints
-// a line for //tools/bench:peers.
+// a line for tools/bench/peers.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>
@@ -34,8 +34,9 @@
 ABSL_FLAG(std::string, dir, "/tmp/trainyard-bench",
           "Folder to write to; it is emptied first.");
 ABSL_FLAG(int64_t, mebibytes, 512, "Size of model and optimizer state.");
-ABSL_FLAG(std::string, json, "",
-          "trainyard (in the background) or torch::save; empty: all, in words.");
+ABSL_FLAG(
+    std::string, json, "",
+    "trainyard (in the background) or torch::save; empty: all, in words.");
 
 namespace trainyard {
 namespace {

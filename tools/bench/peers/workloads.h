@@ -2,8 +2,6 @@
 // the C++ side of what tools/bench/peers/workloads.py has for Python.
 //
 //   const Records data = MakeRecords(work, work.batch * work.steps);
-//   …
-//   PrintResult(ends, FirstLoss(model, data));
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_BENCH_PEERS_WORKLOADS_H_
