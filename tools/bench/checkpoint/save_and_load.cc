@@ -5,7 +5,7 @@
 //   save_and_load --json=trainyard
 //
 // measures only how long training waits and when the state is saved, and prints
-// a line that //tools/bench:peers reads.
+// a line for tools/bench/peers.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>

@@ -11,6 +11,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
@@ -20,12 +21,23 @@
 #include <vector>
 
 #include "tools/bench/peers/workloads.h"
-#include "tools/examples/conv_net.h"
 
 namespace trainyard::bench {
 
 // Three linear layers with ReLU between them; `widths` has four entries.
 torch::nn::Sequential MakeMlp(const std::vector<int64_t>& widths);
+
+// ConvNet of tools/examples, of libtorch's own parts only.
+class PlainConvNetImpl : public torch::nn::Module {
+ public:
+  PlainConvNetImpl();
+  at::Tensor forward(const at::Tensor& images);
+
+ private:
+  torch::nn::Conv2d conv1_, conv2_;
+  torch::nn::Linear hidden_, output_;
+};
+TORCH_MODULE(PlainConvNet);
 
 // The layer of torch.nn.TransformerEncoder. The one of C++'s torch::nn does not
 // call scaled_dot_product_attention, as Python's does.
@@ -57,7 +69,7 @@ TORCH_MODULE(Encoder);
 
 // Returns the result of `train` for the workload's network, with the same
 // initial weights in every program.
-template <class Train>
+template <class ConvNet = PlainConvNet, class Train>
 auto WithNetwork(const Workload& work, const Train& train) {
   at::manual_seed(1);
   if (work.network == Network::kTransformer) return train(Encoder());

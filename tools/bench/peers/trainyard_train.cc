@@ -17,6 +17,7 @@
 #include "tools/bench/peers/networks.h"
 #include "tools/bench/peers/workloads.h"
 #include "tools/cli/parse_flags.h"
+#include "tools/examples/conv_net.h"
 #include "tools/examples/fashion_mnist_data.h"
 #include "trainer/data/datasets/subset.h"
 #include "trainer/data/tensor_dataset.h"
@@ -106,7 +107,7 @@ int Run() {
     const auto step = OrThrow(LoadCompiledStep(file + ".pt2", model));
     return Train(model, CompiledSupervised(model, step, CrossEntropy()), work);
   }
-  return WithNetwork(work, [&](auto model) {
+  return WithNetwork<ConvNet>(work, [&](auto model) {
     return Train(model,
                  Supervised(model, CrossEntropy(), {{"accuracy", Accuracy()}}),
                  work);
