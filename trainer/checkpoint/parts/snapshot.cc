@@ -31,8 +31,10 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
     buffer = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type())
                                            .pinned_memory(!tensor.is_cpu()));
   }
-  const bool plain = tensor.is_cpu() && tensor.is_contiguous() &&
-                     !tensor.is_conj() && !tensor.is_neg();
+  // Without elements there is nothing that memcpy may be given.
+  const bool plain = tensor.numel() > 0 && tensor.is_cpu() &&
+                     tensor.is_contiguous() && !tensor.is_conj() &&
+                     !tensor.is_neg();
   if (plain) {
     std::memcpy(buffer.mutable_data_ptr(), tensor.const_data_ptr(),
                 tensor.nbytes());
