@@ -130,6 +130,17 @@ expect code 1 "$code"
 settings=(X=)
 [[ ! -e $machine/bin/apt-get.called ]] || fail "apt-get was called"
 
+begin asks_for_the_sanitizers_and_coverage_packages_only_with_their_configurations
+install_all
+settings=(TRAINYARD_NO_INSTALL=1)
+for config in asan tsan coverage; do
+  run test --config="$config" //...
+  expect errors "tools/bazel: TRAINYARD_NO_INSTALL is set; $ADVICE libclang-rt-19-dev llvm-19" "$err"
+done
+run test --config=cuda //...
+expect code 7 "$code"
+settings=(X=)
+
 begin says_why_apt_get_failed
 install_all
 rm "$machine/root/usr/include/zlib.h" "$machine/bin/protoc"

@@ -187,23 +187,25 @@ void Other(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }
 
 void ClaimKey() {
-  static const bool claimed = [] {
-    // Never released: an adapted weight may live until the process ends.
-    auto* const any =
+  // Never released: an adapted weight may live until the process ends.
+  [[maybe_unused]] static const torch::Library* const any = [] {
+    auto* const library =
         new torch::Library(torch::Library::IMPL, "_", kKey, __FILE__, __LINE__);
-    any->fallback(torch::CppFunction::makeFromBoxedFunction<&Other>());
-    auto* const aten = new torch::Library(torch::Library::IMPL, "aten", kKey,
-                                          __FILE__, __LINE__);
-    aten->impl("t", &Transposed);
-    aten->impl("matmul", &Matmul);
-    aten->impl("addmm", &Addmm);
-    aten->impl("linear", &Linear);
-    aten->impl("conv2d", &Conv2d<at::IntArrayRef>);
-    aten->impl("conv2d.padding", &Conv2d<std::string_view>);
-    aten->impl("embedding", &Embedding);
-    return true;
+    library->fallback(torch::CppFunction::makeFromBoxedFunction<&Other>());
+    return library;
   }();
-  (void)claimed;
+  [[maybe_unused]] static const torch::Library* const aten = [] {
+    auto* const library = new torch::Library(torch::Library::IMPL, "aten", kKey,
+                                             __FILE__, __LINE__);
+    library->impl("t", &Transposed);
+    library->impl("matmul", &Matmul);
+    library->impl("addmm", &Addmm);
+    library->impl("linear", &Linear);
+    library->impl("conv2d", &Conv2d<at::IntArrayRef>);
+    library->impl("conv2d.padding", &Conv2d<std::string_view>);
+    library->impl("embedding", &Embedding);
+    return library;
+  }();
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ class FailureTest(unittest.TestCase):
 
     def test_what_ranks_leave_running_ends_with_them(self):
         launch = Launch(["--nproc=2"], "leave", "end")
-        left = [int(match[1]) for match in launch.wait_for(r"waits (\d+)", 2)]
+        left = [int(match[1]) for match in launch.wait_for(r"waits (\d+)", 4)]
         self.assertEqual(launch.end()[0], 0)
         self.assertEqual([pid for pid in left if alive(pid)], [])
 

@@ -7,15 +7,18 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/mse_loss.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/make_backend.h"
+#include "tools/testing/error_of.h"
 #include "trainer/optim/adamw.h"
 #include "trainer/task.h"
 #include "trainer/testing/line_rig.h"
@@ -27,6 +30,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // A line as in LineRig that writes down how it is called.
@@ -34,13 +38,14 @@ class WatchedLine : public TaskOf<Example> {
  public:
   WatchedLine() {
     AddModel("line", line.ptr());
-    AddOptimizer("adamw", optimizer_);
+    AddOptimizer("adamw", optimizer);
   }
   StepOutput TrainStep(const Example& batch, StepContext&) override {
     train_inputs.push_back(batch.input);
     return {.loss = Loss(batch)};
   }
-  StepOutput EvalStep(const Example& batch, StepContext&) override {
+  StepOutput EvalStep(const Example& batch, StepContext& step) override {
+    if (in_eval) in_eval(step);
     eval_inputs.push_back(batch.input);
     gradients.push_back(at::GradMode::is_enabled());
     const at::Tensor outputs = line->forward(batch.input);
@@ -52,12 +57,13 @@ class WatchedLine : public TaskOf<Example> {
   std::vector<at::Tensor> train_inputs, eval_inputs;
   std::vector<bool> gradients;
   std::vector<at::ScalarType> output_types;
+  AdamW optimizer{*line};
+  std::function<void(StepContext&)> in_eval;
 
  private:
   at::Tensor Loss(const Example& batch) const {
     return at::mse_loss(line->forward(batch.input), batch.target);
   }
-  AdamW optimizer_{*line};
 };
 
 class EvaluationTest : public ::testing::Test {
@@ -221,6 +227,30 @@ TEST_F(EvaluationTest, ModesAreSetAfterARequestedOne) {
                    .per_device_batch_size = 4});
   EXPECT_EQ(evaluations, 2);
   EXPECT_THAT(step, ElementsAre(true, true, true));
+}
+
+// An EvalStep with a part of a TrainStep left in it would train on the data
+// that it should judge by.
+TEST_F(EvaluationTest, RefusesToTrain) {
+  const auto error_of = [&](std::function<void(StepContext&)> act) {
+    task_->in_eval = std::move(act);
+    return ErrorOf<c10::ValueError>([&] {
+      trainer_->Train({.data = LinePoints(8),
+                       .eval_data = LinePoints(4),
+                       .length = Epochs(1)});
+    });
+  };
+  EXPECT_THAT(error_of([&](StepContext& step) {
+                step.Backward(at::Tensor());
+              }),
+              HasSubstr("EvalStep called Backward; evaluation does not train"));
+  EXPECT_THAT(
+      error_of([&](StepContext& step) { step.Update(task_->optimizer); }),
+      HasSubstr("EvalStep called Update;"));
+  EXPECT_THAT(error_of([&](StepContext& step) {
+                step.StepSchedules(task_->optimizer);
+              }),
+              HasSubstr("EvalStep called StepSchedules;"));
 }
 
 }  // namespace

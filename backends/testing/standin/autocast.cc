@@ -37,9 +37,10 @@ void AddCasts(torch::Library& m) {
 void RegisterAutocast() {
   using torch::Library;
   const auto key = c10::DispatchKey::AutocastPrivateUse1;
-  auto& all = *new Library(Library::IMPL, "_", key, __FILE__, __LINE__);
+  static auto& all = *new Library(Library::IMPL, "_", key, __FILE__, __LINE__);
   all.fallback(torch::CppFunction::makeFallthrough());
-  AddCasts(*new Library(Library::IMPL, "aten", key, __FILE__, __LINE__));
+  static auto& aten = *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
+  AddCasts(aten);
 }
 
 }  // namespace trainyard::standin

@@ -351,9 +351,9 @@ void RegisterKernels() {
   using torch::Library;
   const auto key = c10::DispatchKey::PrivateUse1;
   // Registrations end with the object, so it is never destroyed.
-  auto& all = *new Library(Library::IMPL, "_", key, __FILE__, __LINE__);
+  static auto& all = *new Library(Library::IMPL, "_", key, __FILE__, __LINE__);
   all.fallback(CppFunction::makeFromBoxedFunction<&Fallback>());
-  auto& aten = *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
+  static auto& aten = *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
   aten.impl("convolution_overrideable",
             CppFunction::makeFromBoxedFunction<&Convolution>());
   aten.impl("convolution_backward_overrideable",

@@ -26,8 +26,10 @@ void Say(const std::string& line) {
   std::fflush(stdout);
 }
 
-[[noreturn]] void WaitForEver() {
+// Closes `file`, if there is one, once it has said that it waits.
+[[noreturn]] void WaitForEver(int file = -1) {
   Say("waits " + std::to_string(getpid()));
+  if (file >= 0) close(file);
   for (;;) pause();
 }
 
@@ -76,7 +78,9 @@ int Exit(int, char** argv) {
 int Raise(int, char** argv) {
   if (Rank() != std::atoi(argv[2])) WaitForEver();
   Say("raises " + std::string(argv[3]));
-  raise(std::atoi(argv[3]));
+  const int number = std::atoi(argv[3]);
+  signal(number, SIG_DFL);  // a sanitizer handles some signals, and exits
+  raise(number);
   WaitForEver();
 }
 
@@ -99,14 +103,20 @@ int Save(int, char** argv) {
   return std::atoi(argv[2]);
 }
 
-// Leaves a child in its group, and a daemon in a session of its own.
+// Leaves a child in its group, and a daemon in a session of its own. Ends after
+// both have said that they wait.
 int Leave(int, char** argv) {
-  if (fork() == 0) WaitForEver();
+  int said[2];  // a pipe that ends when nobody holds said[1]
+  if (pipe(said) != 0) return 98;
+  if (fork() == 0) WaitForEver(said[1]);
   if (fork() == 0) {
     setsid();
-    if (fork() == 0) WaitForEver();
+    if (fork() == 0) WaitForEver(said[1]);
     _exit(0);
   }
+  close(said[1]);
+  char byte = 0;
+  if (read(said[0], &byte, 1) != 0) return 98;
   if (std::string(argv[2]) == "end") return 0;
   WaitForEver();
 }

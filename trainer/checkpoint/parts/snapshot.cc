@@ -40,8 +40,10 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
     buffer = at::empty(tensor.sizes(), at::TensorOptions(tensor.scalar_type())
                                            .pinned_memory(!tensor.is_cpu()));
   }
-  const bool plain = tensor.is_cpu() && tensor.is_contiguous() &&
-                     !tensor.is_conj() && !tensor.is_neg();
+  // Without elements there is nothing that memcpy may be given.
+  const bool plain = tensor.numel() > 0 && tensor.is_cpu() &&
+                     tensor.is_contiguous() && !tensor.is_conj() &&
+                     !tensor.is_neg();
   if (plain) {
     const auto* from = static_cast<const std::byte*>(tensor.const_data_ptr());
     auto* to = static_cast<std::byte*>(buffer.mutable_data_ptr());

@@ -78,6 +78,16 @@ TEST(SnapshotTest, ReusesBuffersForTheSameShapes) {
   EXPECT_TRUE(at::equal(TensorOf(snapshot, 1), at::full({9, 9}, 2.0)));
 }
 
+TEST(SnapshotTest, CopiesATensorWithoutElements) {
+  Checkpoint checkpoint = Make();
+  checkpoint.tensors.at("model")[0].tensor = at::ones({0, 3}, Device());
+  Snapshot snapshot;
+  for (int i = 0; i < 2; ++i) {  // into a new buffer, and into the same
+    ASSERT_TRUE(snapshot.Take(checkpoint).ok());
+    EXPECT_EQ(TensorOf(snapshot, 0).sizes(), at::IntArrayRef({0, 3}));
+  }
+}
+
 // Four tensors of one size: each of two ranks copies two of them.
 TEST(SnapshotTest, CopiesOnlyTheShareOfThisRank) {
   const Checkpoint checkpoint = Make();
