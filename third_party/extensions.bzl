@@ -1,11 +1,18 @@
 """Module extensions: what no registry of Bazel modules has."""
 
 load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
+load("//third_party/clang:clang.bzl", "clang_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
 load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/gloo:gloo.bzl", "gloo_repository")
 load("//third_party/kubernetes_api:kubernetes_api.bzl", "kubernetes_api_repository")
 load("//third_party/nccl:nccl.bzl", "nccl_repository")
+
+def _compiler_impl(_ctx):
+    clang_repository(name = "trainyard_clang")
+
+# @trainyard_clang.
+compiler = module_extension(implementation = _compiler_impl)
 
 def _communication_impl(_ctx):
     gloo_repository()

@@ -9,6 +9,7 @@ read MODULE.bazel instead, which has the same dependencies as modules.
 
 load("//third_party/absl:absl.bzl", "absl_repository")
 load("//third_party/buildifier:buildifier.bzl", "buildifier_repository")
+load("//third_party/clang:clang.bzl", "clang_repository")
 load("//third_party/clang_format:clang_format.bzl", "clang_format_repository")
 load("//third_party/cluster_packages:cluster_packages.bzl", "cluster_packages_repository")
 load("//third_party/debian:debian.bzl", "debian_library", "debian_starlark", "files_repository")
@@ -84,6 +85,7 @@ def trainyard_repositories():
     if _missing("gloo"):
         gloo_repository()
     libtorch_repositories()
+    clang_repository(name = "trainyard_clang")
     if _missing("nccl"):
         nccl_repository(name = "nccl")
 

@@ -5,7 +5,7 @@
 set -u
 
 readonly WRAPPER=$PWD/$1
-readonly ALL="g++ clang-19 lld-19 python3 python3-pip protobuf-compiler cmake pkg-config bazel-skylib bazel-platforms bazel-rules-proto \
+readonly ALL="clang-19 lld-19 g++ python3 python3-pip protobuf-compiler cmake pkg-config bazel-skylib bazel-platforms bazel-rules-proto \
 bazel-rules-java libabsl-dev libprotobuf-dev libgoogle-glog-dev libgtest-dev libgmock-dev libbenchmark-dev \
 libgloo-dev zlib1g-dev libpng-dev libjpeg62-turbo-dev dataset-fashion-mnist bazel-bootstrap"
 readonly ADVICE="install these Debian packages and run it again:"
@@ -169,6 +169,26 @@ expect code 0 "$code"
 expect calls "-qq -o DPkg::Lock::Timeout=300 update
 -qq -o DPkg::Lock::Timeout=300 -y --no-install-recommends -o APT::Status-Fd=3 install zlib1g-dev bazel-bootstrap" \
   "$(< "$machine/apt-get.calls")"
+
+begin installs_the_oldest_clang_that_the_machine_can_have
+install_all
+rm "$machine/bin/clang-19" "$machine/bin/ld.lld-19"
+program id 'echo 0'
+# The lists of packages are there after an update only.
+program apt-cache "[[ -e $machine/updated && \$* == 'show clang-'2[12] ]]"
+program apt-get "[[ \$* != *update* ]] || > $machine/updated
+[[ \$* != *install* ]] || { /bin/ln -s /bin/true $machine/bin/clang-21; /bin/ln -s /bin/true $machine/bin/ld.lld-21; }"
+run build
+expect errors "tools/bazel: installing what the build needs and this machine lacks: clang-21 lld-21" "$err"
+expect code 7 "$code"
+program clang-22 "exit 99"
+settings=(TRAINYARD_CLANG=22 TRAINYARD_NO_INSTALL=1)
+run build
+expect errors "tools/bazel: TRAINYARD_NO_INSTALL is set; $ADVICE clang-22 lld-22" "$err"
+settings=(TRAINYARD_NO_INSTALL=1)
+run test --config=asan
+expect errors "tools/bazel: TRAINYARD_NO_INSTALL is set; $ADVICE libclang-rt-21-dev llvm-21" "$err"
+settings=(X=)
 
 begin says_so_when_installing_did_not_help
 install_all

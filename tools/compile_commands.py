@@ -10,6 +10,7 @@ generated headers (protobuf) are found once their targets are built. Run it agai
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -21,9 +22,16 @@ def bazel(workspace: pathlib.Path, *arguments: str) -> str:
     return subprocess.run(command, cwd=workspace, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def editor_arguments(arguments: list[str], compiler: str) -> list[str]:
+def compiler(program: str, output_base: pathlib.Path) -> str:
+    """The compiler that an action starts: what the script of third_party/clang calls, or the program itself."""
+    if not program.endswith("/clang.sh"):
+        return program
+    return re.search(r"/usr/bin/clang-\d+", (output_base / program).read_text())[0]
+
+
+def editor_arguments(arguments: list[str], output_base: pathlib.Path) -> list[str]:
     """A compile command without its outputs and its precompiled header, which belongs to one version of clang."""
-    kept, skip = [compiler], False
+    kept, skip = [compiler(arguments[0], output_base)], False
     for argument in arguments[1:]:
         if skip:
             skip = False
@@ -34,7 +42,7 @@ def editor_arguments(arguments: list[str], compiler: str) -> list[str]:
     return kept
 
 
-def commands(graph: dict, workspace: pathlib.Path, execution_root: pathlib.Path, compiler: str) -> list[dict]:
+def commands(graph: dict, workspace: pathlib.Path, execution_root: pathlib.Path, output_base: pathlib.Path) -> list[dict]:
     """The entries of compile_commands.json for the actions of Bazel's aquery, one per source file."""
     found = {}
     for action in graph.get("actions", []):
@@ -47,7 +55,7 @@ def commands(graph: dict, workspace: pathlib.Path, execution_root: pathlib.Path,
         found[source] = {
             "directory": str(execution_root),
             "file": str(workspace / source),
-            "arguments": [*editor_arguments(arguments, compiler)],
+            "arguments": editor_arguments(arguments, output_base),
         }
     return [found[source] for source in sorted(found)]
 
@@ -55,9 +63,10 @@ def commands(graph: dict, workspace: pathlib.Path, execution_root: pathlib.Path,
 def main(targets: list[str]) -> None:
     workspace = pathlib.Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
     query = f'mnemonic("CppCompile", {" + ".join(targets or ["//..."])})'
-    graph = json.loads(bazel(workspace, "aquery", "--output=jsonproto", "--ui_event_filters=-info", "--noshow_progress", query))
-    root = pathlib.Path(bazel(workspace, "info", "--ui_event_filters=-info", "--noshow_progress", "execution_root").strip())
-    entries = commands(graph, workspace, root, "/usr/bin/clang-19")
+    quiet = ["--ui_event_filters=-info", "--noshow_progress"]
+    graph = json.loads(bazel(workspace, "aquery", "--output=jsonproto", *quiet, query))
+    root, output_base = (pathlib.Path(bazel(workspace, "info", *quiet, key).strip()) for key in ("execution_root", "output_base"))
+    entries = commands(graph, workspace, root, output_base)
     if not entries:
         sys.exit("compile_commands: no target compiles a file of this workspace")
     path = workspace / "compile_commands.json"

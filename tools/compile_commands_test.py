@@ -7,6 +7,7 @@
 import importlib.util
 import pathlib
 import sys
+import tempfile
 import unittest
 
 
@@ -18,7 +19,7 @@ def load():
 
 
 SUBJECT = load()
-ARGUMENTS = ["third_party/clang/clang.sh", "-O2", "-MD", "-MF", "x.d", "-frandom-seed=x.o", "-iquote", ".", "-include-pch",
+ARGUMENTS = ["external/trainyard_clang/clang.sh", "-O2", "-MD", "-MF", "x.d", "-frandom-seed=x.o", "-iquote", ".", "-include-pch",
              "bazel-out/nn.pch", "-c", "x.cc", "-o", "bazel-out/x.o"]  # fmt: skip
 
 
@@ -27,13 +28,24 @@ def actions(*lists):
 
 
 class CompileCommandsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.output_base = pathlib.Path(folder.name)
+        script = self.output_base / ARGUMENTS[0]
+        script.parent.mkdir(parents=True)
+        script.write_text('#!/bin/sh\nexec /usr/bin/clang-21 "$@"\n')
+
     def entries(self, *lists):
-        return SUBJECT.commands(actions(*lists), pathlib.Path("/w"), pathlib.Path("/exec"), "/usr/bin/clang-19")
+        return SUBJECT.commands(actions(*lists), pathlib.Path("/w"), pathlib.Path("/exec"), self.output_base)
 
     def test_an_entry_has_what_an_editor_needs_and_no_outputs(self):
         self.assertEqual(self.entries(ARGUMENTS), [{
             "directory": "/exec", "file": "/w/x.cc",
-            "arguments": ["/usr/bin/clang-19", "-O2", "-iquote", ".", "-c", "x.cc"]}])
+            "arguments": ["/usr/bin/clang-21", "-O2", "-iquote", ".", "-c", "x.cc"]}])
+
+    def test_another_compiler_stays(self):
+        self.assertEqual(self.entries(["/usr/bin/gcc", *ARGUMENTS[1:]])[0]["arguments"][0], "/usr/bin/gcc")
 
     def test_each_file_of_the_workspace_occurs_once(self):
         def of(source):

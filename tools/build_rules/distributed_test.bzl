@@ -4,7 +4,8 @@ load("@rules_cc//cc:defs.bzl", "cc_binary")
 load("@rules_shell//shell:sh_test.bzl", "sh_test")
 load("//tools/build_rules:checks.bzl", "check_devices", "check_target", "compiled_target", "device_attributes")
 
-# The launcher of the ranks, and their main. Label() makes them work from other workspaces.
+# The launcher of the ranks, and their main. Label() makes these work from other workspaces and modules.
+_GTEST = Label("@com_google_googletest//:gtest")
 _LAUNCHER = Label("//tools/launch:launch_only")
 _MAIN = Label("//tools/launch/testing:test_rank_main")
 
@@ -50,7 +51,7 @@ def distributed_test(name, srcs, deps = [], world_sizes = [1, 2, 4], devices = [
 
     base = name[:-len("_test")]
     program = base + "_ranks"
-    deps = deps + [_MAIN, "@com_google_googletest//:gtest"]
+    deps = deps + [_MAIN, _GTEST]
     compiled_target(cc_binary, program, srcs, deps, testonly = True, **kwargs)
     tests = []
     for device in devices:

@@ -13,7 +13,12 @@ load("//tools/build_rules:distributed_test.bzl", _distributed_test = "distribute
 # Tests of several ranks: see distributed_test.bzl.
 distributed_test = _distributed_test
 
-# The main function of tests on several devices. Label() makes it work from other workspaces.
+# Label() makes these work from other workspaces and modules.
+_BENCHMARK_MAIN = Label("@com_github_google_benchmark//:benchmark_main")
+_GTEST = Label("@com_google_googletest//:gtest")
+_GTEST_MAIN = Label("@com_google_googletest//:gtest_main")
+
+# The main function of tests on several devices.
 _DEVICE_MAIN = Label("//tools/launch/testing:test_device_main")
 
 def trainyard_cc_library(name, hdrs = [], srcs = [], deps = [], testonly = False, **kwargs):
@@ -57,14 +62,14 @@ def trainyard_cc_test(name, srcs, deps = [], size = "small", devices = ["cpu"], 
     check_devices("trainyard_cc_test", name, devices)
     if "cpu" not in devices:
         fail("trainyard_cc_test({}): devices must have \"cpu\"".format(name))
-    main = "@com_google_googletest//:gtest_main"
+    main = _GTEST_MAIN
     env = kwargs.pop("env", {})
     if len(devices) == 1:
         # A backend takes a GPU by default, if it sees one.
         env = dict(env, CUDA_VISIBLE_DEVICES = "")
     else:
         main = _DEVICE_MAIN
-        deps = deps + ["@com_google_googletest//:gtest"]
+        deps = deps + [_GTEST]
     compiled_target(cc_test, name, srcs, deps + [main], testonly = True, size = size, tags = tags, env = env, **kwargs)
     for device in devices:
         if device == "cpu":
@@ -109,7 +114,7 @@ def trainyard_cc_benchmark(name, srcs, deps = [], args = [], **kwargs):
 
     # Compiled once for both, with optimisation although only tests use it.
     code = name + "_code"
-    deps = deps + ["@com_github_google_benchmark//:benchmark_main"]
+    deps = deps + [_BENCHMARK_MAIN]
     attributes = dict(compiled(deps), alwayslink = True, tags = ["manual"])
     cc_library(name = code, srcs = srcs, testonly = True, **attributes)
     cc_binary(

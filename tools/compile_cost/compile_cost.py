@@ -17,6 +17,7 @@ import concurrent.futures
 import dataclasses
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ import libtorch_includes  # noqa: E402
 import source_tree  # noqa: E402
 
 # Gloo's own header is empty without the definition that third_party/gloo makes.
-_COMPILER = ["clang-19", "-std=c++20", "-DUSE_C10D_GLOO", "-w"]
+_OPTIONS = ["-std=c++20", "-DUSE_C10D_GLOO", "-w"]
 _TABLE_HEAD = """\
 # Lines that the preprocessor makes of each libtorch header that a file of ours includes.
 # Written by: tools/bazel run //tools/compile_cost -- --write_table
@@ -47,7 +48,9 @@ class Cost:
 class Compiler:
     def __init__(self, root: pathlib.Path, libtorch: pathlib.Path):
         folders = [libtorch, libtorch / "torch/csrc/api/include"]
-        self._command = _COMPILER + ["-iquote", str(root), "-iquote", str(root / "bazel-bin")]
+        # The one that third_party/clang takes.
+        compiler = next(filter(shutil.which, (f"clang-{version}" for version in range(19, 99))), "clang")
+        self._command = [compiler, *_OPTIONS] + ["-iquote", str(root), "-iquote", str(root / "bazel-bin")]
         for folder in folders:
             self._command += ["-isystem", str(folder)]
         self._root = root

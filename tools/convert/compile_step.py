@@ -204,7 +204,8 @@ def compile_step(module, inputs, targets, loss, path, command, dynamic_batch=Fal
         "trainyard.gradients": json.dumps(step.trained),
         "trainyard.buffers": json.dumps(step.buffers),
     }
-    configs = {"aot_inductor.metadata": metadata}
+    # The program that loads the library has libtorch already; a PyTorch with CUDA would make it ask for its own.
+    configs = {"aot_inductor.metadata": metadata, "aot_inductor.link_libtorch": False}
     if march != "native":
         configs.update({"cpp.march": march, "cpp.simdlen": 256})
     if inlined:

@@ -19,7 +19,7 @@ FOLDERS = {".cmake": "lib/cmake/Trainyard", ".pc": "lib/pkgconfig"}
 def values(contents: dict) -> dict[str, str]:
     flags = contents["link_flags"]
     return {
-        "TORCH_VERSION": contents["torch_version"],
+        "TORCH_VERSION": pathlib.Path(contents["torch_version"]).read_text().strip(),
         # Libraries only: the template says what --as-needed applies to.
         "LINK_FLAGS": " ".join(flag for flag in flags if flag.startswith("-l")),
         "CMAKE_LINK_FLAGS": ";".join(flags),

@@ -1,7 +1,6 @@
 """trainyard_package: headers and one shared library in a tarball, for builds without Bazel."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
-load("//third_party/libtorch:libtorch.bzl", "TORCH_VERSION")
 
 def _is_ours(ctx, file):
     return file.owner.workspace_name == ctx.label.workspace_name
@@ -74,13 +73,13 @@ def _trainyard_package_impl(ctx):
         "headers": {_installed_path(file): file.path for file in headers},
         "library": library.path,
         "link_flags": _unique_from_the_end(flags),
-        "torch_version": TORCH_VERSION,
+        "torch_version": ctx.file._torch_version.path,
     }))
     tarball = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
     ctx.actions.run(
         executable = "/usr/bin/python3",
         arguments = ["-B", ctx.file._program.path, contents.path, tarball.path] + [file.path for file in ctx.files._templates],
-        inputs = headers + [library, contents, ctx.file._program] + ctx.files._templates,
+        inputs = headers + [library, contents, ctx.file._program, ctx.file._torch_version] + ctx.files._templates,
         outputs = [tarball],
         mnemonic = "TrainyardPackage",
         progress_message = "Packing " + tarball.short_path,
@@ -98,6 +97,7 @@ trainyard_package = rule(
             default = ["//tools/package:TrainyardConfig.cmake", "//tools/package:trainyard.pc"],
             allow_files = True,
         ),
+        "_torch_version": attr.label(default = "@libtorch//:version", allow_single_file = True),
     },
     fragments = ["cpp"],
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],

@@ -29,8 +29,8 @@ class NewProjectTest(unittest.TestCase):
         project = self.folder / "new/ring"
         names = sorted(path.name for path in project.iterdir())
         self.assertEqual(names, [
-            ".bazelrc", ".gitignore", "BUILD.bazel", "CMakeLists.txt", "MODULE.bazel", "README.md", "WORKSPACE", "points.cc", "points.h",
-            "ring_net.cc", "ring_net_task.cc", "ring_net_task.h", "ring_net_test.cc"])
+            ".bazelrc", ".gitignore", "BUILD.bazel", "CMakeLists.txt", "MODULE.bazel", "README.md", "WORKSPACE", "WORKSPACE.bzlmod",
+            "points.cc", "points.h", "ring_net.cc", "ring_net_task.cc", "ring_net_task.h", "ring_net_test.cc"])
         for path in project.iterdir():
             text = path.read_text()
             for left in ("@NAME", "@TRAINYARD"):

@@ -1,5 +1,6 @@
-// Compiled steps against the interpreted graphs. The packages are for x86-64
-// with AVX2; elsewhere only the refusal is tested.
+// Compiled steps against the interpreted graphs. The packages are for one
+// release of libtorch and x86-64 with AVX2; elsewhere only the refusal is
+// tested.
 #include "trainer/exported/compiled_step.h"
 
 #include <ATen/Context.h>
@@ -37,8 +38,8 @@ constexpr char kFolder[] = "trainer/exported/testdata/";
 class CompiledStepTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (Step("mlp", LoadTestModel("mlp")) == nullptr) {
-      GTEST_SKIP() << "the packages are for x86-64 processors with AVX2";
+    if (const std::string why = WhyNoTestSteps(); !why.empty()) {
+      GTEST_SKIP() << why;
     }
   }
 

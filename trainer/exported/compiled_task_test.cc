@@ -34,8 +34,8 @@ constexpr char kFolder[] = "trainer/exported/testdata/";
 class CompiledTaskTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (LoadTestStep("conv", LoadTestModel("conv")) == nullptr) {
-      GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
+    if (const std::string why = WhyNoTestSteps(); !why.empty()) {
+      GTEST_SKIP() << why;
     }
   }
 

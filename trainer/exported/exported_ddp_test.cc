@@ -68,8 +68,8 @@ TEST(ExportedDdpTest, IsTheRunOfOneProcess) {
 
 // The gradients that the library returns go through the same buckets.
 TEST(ExportedDdpTest, CompiledIsTheRunOfOneProcess) {
-  if (LoadTestStep("mlp", LoadTestModel("mlp")) == nullptr) {
-    GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
+  if (const std::string why = WhyNoTestSteps(); !why.empty()) {
+    GTEST_SKIP() << why;
   }
   ExpectTheRunOfOneProcess(/*compiled=*/true);
 }

@@ -163,8 +163,8 @@ TEST(ExportedFsdpTest, TrainsAdaptersAsDdpDoes) {
 }
 
 TEST(ExportedFsdpTest, TrainsACompiledStepAsDdpDoes) {
-  if (LoadTestStep("mlp", LoadTestModel("mlp")) == nullptr) {
-    GTEST_SKIP() << "the package is for x86-64 processors with AVX2";
+  if (const std::string why = WhyNoTestSteps(); !why.empty()) {
+    GTEST_SKIP() << why;
   }
   ExpectSame([] {
     const auto model = std::make_shared<WithUnit>(LoadTestModel("mlp"));

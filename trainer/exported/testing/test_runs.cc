@@ -4,6 +4,8 @@
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <absl/status/status.h>
+#include <absl/strings/match.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,9 +27,19 @@ std::shared_ptr<ExportedModel> LoadTestModel(const std::string& name) {
   return OrThrow(LoadExported(kFolder + name + ".safetensors"));
 }
 
+std::string WhyNoTestSteps() {
+  const absl::Status loaded =
+      LoadCompiledStep(std::string(kFolder) + "mlp.pt2", LoadTestModel("mlp"))
+          .status();
+  // Other refusals are errors of the package: tests must fail by them.
+  return absl::StrContains(loaded.message(), ".pt2: was compiled ")
+             ? std::string(loaded.message())
+             : std::string();
+}
+
 std::shared_ptr<CompiledStep> LoadTestStep(
     const std::string& name, const std::shared_ptr<ExportedModel>& model) {
-  return LoadCompiledStep(kFolder + name + ".pt2", model).value_or(nullptr);
+  return OrThrow(LoadCompiledStep(kFolder + name + ".pt2", model));
 }
 
 DatasetPtr CornerImages(int64_t count) {

@@ -27,8 +27,11 @@ namespace trainyard {
 // "mlp", "conv" or "transformer".
 std::shared_ptr<ExportedModel> LoadTestModel(const std::string& name);
 
-// The compiled step of "mlp" or "conv". Null if this processor cannot run it:
-// the packages are for x86-64 with AVX2.
+// Why the compiled steps cannot run here: they were compiled by one release of
+// PyTorch for x86-64 with AVX2. Empty if they can.
+std::string WhyNoTestSteps();
+
+// The compiled step of "mlp" or "conv".
 std::shared_ptr<CompiledStep> LoadTestStep(
     const std::string& name, const std::shared_ptr<ExportedModel>& model);
 
