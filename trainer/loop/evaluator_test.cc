@@ -240,9 +240,7 @@ TEST_F(EvaluationTest, RefusesToTrain) {
                        .length = Epochs(1)});
     });
   };
-  EXPECT_THAT(error_of([&](StepContext& step) {
-                step.Backward(at::Tensor());
-              }),
+  EXPECT_THAT(error_of([&](StepContext& step) { step.Backward(at::Tensor()); }),
               HasSubstr("EvalStep called Backward; evaluation does not train"));
   EXPECT_THAT(
       error_of([&](StepContext& step) { step.Update(task_->optimizer); }),

@@ -39,7 +39,8 @@ void RegisterAutocast() {
   const auto key = c10::DispatchKey::AutocastPrivateUse1;
   static auto& all = *new Library(Library::IMPL, "_", key, __FILE__, __LINE__);
   all.fallback(torch::CppFunction::makeFallthrough());
-  static auto& aten = *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
+  static auto& aten =
+      *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
   AddCasts(aten);
 }
 

@@ -353,7 +353,8 @@ void RegisterKernels() {
   // Registrations end with the object, so it is never destroyed.
   static auto& all = *new Library(Library::IMPL, "_", key, __FILE__, __LINE__);
   all.fallback(CppFunction::makeFromBoxedFunction<&Fallback>());
-  static auto& aten = *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
+  static auto& aten =
+      *new Library(Library::IMPL, "aten", key, __FILE__, __LINE__);
   aten.impl("convolution_overrideable",
             CppFunction::makeFromBoxedFunction<&Convolution>());
   aten.impl("convolution_backward_overrideable",

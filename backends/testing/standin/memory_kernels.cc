@@ -263,8 +263,8 @@ at::Tensor CopyFrom(const at::Tensor& source, const at::Tensor& to,
 
 void RegisterMemoryKernels() {
   using torch::Library;
-  static auto& aten = *new Library(Library::IMPL, "aten",
-                            c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  static auto& aten = *new Library(
+      Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
   aten.impl("empty.memory_format", Empty);
   aten.impl("empty_strided", EmptyStrided);
   aten.impl("resize_", Resize);
