@@ -1,10 +1,10 @@
 #include "backends/make_backend.h"
 
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
 #include <string_view>
 
+#include "backends/make_single_backend.h"
 #include "backends/processes/process_group.h"
 #include "backends/processes/rendezvous.h"
 #include "backends/sharded/fsdp.h"
@@ -15,25 +15,14 @@
 namespace trainyard {
 namespace {
 
-at::Device DeviceFor(const BackendOptions& options, int64_t local_rank) {
-  return options.device ? *options.device : DefaultDevice(local_rank);
-}
-
-// Allocations that name no device must go to this one as well.
-at::Device MakeCurrent(at::Device device) {
-  if (!device.is_cpu()) {
-    c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
-  }
-  return device;
-}
-
 // One of several processes.
 std::unique_ptr<Backend> MakeRank(const BackendOptions& options,
                                   const std::string& name) {
   const Rendezvous rendezvous =
       options.rendezvous ? *options.rendezvous : RendezvousFromEnvironment();
   const at::Device device =
-      MakeCurrent(DeviceFor(options, rendezvous.local_rank));
+      options.device ? *options.device : DefaultDevice(rendezvous.local_rank);
+  MakeCurrent(device);
   auto group = std::make_shared<ProcessGroup>(ProcessGroupOptions{
       .rendezvous = rendezvous, .device = device, .timeout = options.timeout});
   auto one = MakeSingleProcessBackend(device);
@@ -52,17 +41,11 @@ std::unique_ptr<Backend> MakeRank(const BackendOptions& options,
 
 std::unique_ptr<Backend> MakeBackend(const std::string& name,
                                      const BackendOptions& options) {
-  const auto single = [&] {
-    TORCH_CHECK_VALUE(
-        LaunchedProcesses() == 1, "the backend \"", name,
-        "\" is for one process, but a launcher started ", LaunchedProcesses(),
-        ": each would train a model of its own; use \"ddp", name.substr(2),
-        "\" to train one together, or MakeSingleProcessBackend if that is "
-        "what you want");
-    return MakeSingleProcessBackend(MakeCurrent(DeviceFor(options, 0)));
-  };
+  if (name == "sp" || name == "sp-amp") {
+    return MakeSingleBackend(name,
+                             {.device = options.device, .amp = options.amp});
+  }
   const auto made = [&](const std::string& plain) -> std::unique_ptr<Backend> {
-    if (plain == "sp") return single();
     for (const char* const several : {"ddp", "zero1", "zero2", "fsdp"}) {
       if (plain == several) return MakeRank(options, plain);
     }

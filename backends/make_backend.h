@@ -14,6 +14,8 @@
 //             like zero2, with the parameters sharded, too
 //
 //   const auto backend = MakeBackend("sp-amp", {.amp = {.dtype = at::kHalf}});
+//
+// A program that never trains in several processes can call MakeSingleBackend.
 #ifndef TRAINYARD_BACKENDS_MAKE_BACKEND_H_
 #define TRAINYARD_BACKENDS_MAKE_BACKEND_H_
 

@@ -5,11 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "backends/testing/backend_conformance.h"
@@ -34,32 +32,6 @@ INSTANTIATE_TEST_SUITE_P(Amp, BackendConformanceTest,
 TEST(MakeBackendTest, HasTheNameItWasMadeBy) {
   EXPECT_EQ(MakeBackend("sp")->name(), "sp");
   EXPECT_EQ(MakeBackend("sp-amp")->name(), "sp-amp");
-}
-
-// Each process would train its own model.
-TEST(MakeBackendTest, RejectsSpUnderALauncherOfSeveralRanks) {
-  const auto message_of = [](const char* name) -> std::string {
-    try {
-      MakeBackend(name);
-    } catch (const c10::ValueError& e) {
-      return e.what_without_backtrace();
-    }
-    return "";
-  };
-  const std::vector<std::pair<const char*, const char*>> launchers = {
-      {"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}};
-  for (const auto& [rank, size] : launchers) {
-    ASSERT_EQ(setenv(rank, "0", 1), 0);
-    ASSERT_EQ(setenv(size, "2", 1), 0);
-    const std::string sp = message_of("sp"), amp = message_of("sp-amp");
-    ASSERT_EQ(setenv(size, "1", 1), 0);
-    const std::string one = message_of("sp");
-    ASSERT_EQ(unsetenv(size), 0);
-    ASSERT_EQ(unsetenv(rank), 0);
-    EXPECT_THAT(sp, HasSubstr("use \"ddp\"")) << size;
-    EXPECT_THAT(amp, HasSubstr("use \"ddp-amp\"")) << size;
-    EXPECT_EQ(one, "") << size;
-  }
 }
 
 TEST(MakeBackendTest, HeaderExample) {

@@ -1,6 +1,7 @@
 #include "trainer/accelerator.h"
 
 #include <ATen/DeviceAccelerator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 namespace trainyard {
 
@@ -14,6 +15,11 @@ c10::Device DefaultDevice(int64_t index) {
   const std::optional<c10::DeviceType> type = AcceleratorType();
   return type ? c10::Device(*type, static_cast<c10::DeviceIndex>(index))
               : c10::Device(c10::kCPU);
+}
+
+void MakeCurrent(c10::Device device) {
+  if (device.is_cpu()) return;
+  c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
 }
 
 }  // namespace trainyard

@@ -21,6 +21,10 @@ std::optional<c10::DeviceType> AcceleratorType();
 // The accelerator with this index, or the CPU if there is none.
 c10::Device DefaultDevice(int64_t index = 0);
 
+// Makes this the device of the calling thread's allocations that name its type
+// but no index. Does nothing for the CPU.
+void MakeCurrent(c10::Device device);
+
 }  // namespace trainyard
 
 #endif  // TRAINYARD_TRAINER_ACCELERATOR_H_

@@ -40,6 +40,7 @@ expect_error "Illegal value 'five' specified for flag 'epochs'" "$PROGRAM" --epo
 expect_error "per_device_batch_size is 0; it must be at least 1" "${short[@]}" --batch_size=0
 expect_error "AdamW: lr is -1" "${short[@]}" --lr=-1
 expect_error "there is no backend \"tpu\"" "${short[@]}" --backend=tpu
+expect_error "run fashion_mnist_ranks" "${short[@]}" --backend=ddp-amp
 expect_error "\"five\" is not a flag" "${short[@]}" five
 expect_error "its folder does not exist or is not writable" "${short[@]}" --summary_json=/no/such/folder/a.json
 

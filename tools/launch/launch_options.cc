@@ -252,7 +252,7 @@ std::string LaunchConfig(const LaunchOptions& options) {
 std::string LaunchUsage() {
   return R"(Starts a program as several cooperating processes, its ranks.
 
-  launch --nproc=2 -- fashion_mnist --backend=ddp
+  launch --nproc=2 -- fashion_mnist_ranks --backend=ddp
 
   --nproc=N             ranks on this host (default 1)
   --log_dir=FOLDER      rank0.log, rank1.log, ... (default: a new folder, which

@@ -2,7 +2,7 @@
 // when one of them fails.
 //
 //   const LaunchOptions options = ParseLaunchOptions(
-//       {"--nproc=2", "--", "fashion_mnist", "--backend=ddp"});
+//       {"--nproc=2", "--", "fashion_mnist_ranks", "--backend=ddp"});
 //
 // Thread-compatible.
 #ifndef TRAINYARD_TOOLS_LAUNCH_LAUNCH_OPTIONS_H_

@@ -18,11 +18,12 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(LaunchOptionsTest, HeaderExample) {
-  const LaunchOptions options =
-      ParseLaunchOptions({"--nproc=2", "--", "fashion_mnist", "--backend=ddp"});
+  const LaunchOptions options = ParseLaunchOptions(
+      {"--nproc=2", "--", "fashion_mnist_ranks", "--backend=ddp"});
   EXPECT_EQ(options.nproc, 2);
   EXPECT_EQ(options.max_nodes, 1);
-  EXPECT_THAT(options.command, ElementsAre("fashion_mnist", "--backend=ddp"));
+  EXPECT_THAT(options.command,
+              ElementsAre("fashion_mnist_ranks", "--backend=ddp"));
 }
 
 TEST(LaunchOptionsTest, SettingsEndAtTheProgram) {

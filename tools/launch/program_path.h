@@ -2,7 +2,7 @@
 //
 //   ./a.out, /bin/true       a path, relative to the user's folder
 //   //tools/examples:gan     a label of the workspace, already built
-//   fashion_mnist            one of the workspace's built examples,
+//   fashion_mnist_ranks      one of the workspace's built examples,
 //                            or a program on PATH
 //
 // Thread-compatible.
