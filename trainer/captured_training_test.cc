@@ -257,11 +257,11 @@ TEST_F(CapturedTrainingTest, MixedPrecisionInBFloat16) {
 TEST_F(CapturedTrainingTest, ABatchOfAnotherShapeIsTrainedOnAsUsual) {
   // 8 batches per epoch, the last one of 3 samples, and an evaluation between.
   const auto options = [this](bool captured) {
-    TrainOptions options = Options(captured);
-    options.data = LinePoints(7 * kBatch + 3);
-    options.eval_data = LinePoints(5);
-    options.length = Epochs(2);
-    return options;
+    TrainOptions result = Options(captured);
+    result.data = LinePoints(7 * kBatch + 3);
+    result.eval_data = LinePoints(5);
+    result.length = Epochs(2);
+    return result;
   };
   metric_ = "eval_loss";
   const Outcome captured = Train(options(true));

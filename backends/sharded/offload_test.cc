@@ -1,5 +1,6 @@
 // Sharded training on a device other than the CPU, with the optimizer on the
 // device and on the host.
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
