@@ -121,7 +121,7 @@ TEST_P(OffloadTest, ParametersAreLoaded) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, OffloadTest,
                          ::testing::Values("zero1", "zero2", "fsdp"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& tested) { return tested.param; });
 
 }  // namespace
 }  // namespace trainyard
