@@ -1,5 +1,6 @@
 // A run that was saved by any backend, on any number of ranks, resumes on any
 // other: equal weights and state; to the bit on the same number of ranks.
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

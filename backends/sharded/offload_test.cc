@@ -1,5 +1,6 @@
 // Sharded training on a device other than the CPU, with the optimizer on the
 // device and on the host.
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
@@ -120,7 +121,7 @@ TEST_P(OffloadTest, ParametersAreLoaded) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, OffloadTest,
                          ::testing::Values("zero1", "zero2", "fsdp"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& tested) { return tested.param; });
 
 }  // namespace
 }  // namespace trainyard

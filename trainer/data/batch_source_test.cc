@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(Sources, BatchSourceTest,
                          ::testing::Values(SourceCase{"Loader", MakeLoader},
                                            SourceCase{"StreamLoader",
                                                       MakeStreamLoader}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& tested) { return tested.param.name; });
 
 class Countdown final : public BatchSource {
  public:

@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Variant{"freezer", With::kFreezer},
                       Variant{"warm_start", With::kWarmStart},
                       Variant{"ema", With::kEma}),
-    [](const ::testing::TestParamInfo<Variant>& info) {
-      return std::string(info.param.name);
+    [](const ::testing::TestParamInfo<Variant>& tested) {
+      return std::string(tested.param.name);
     });
 
 }  // namespace
