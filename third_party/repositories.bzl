@@ -60,7 +60,11 @@ def trainyard_repositories():
         name = "rules_cc",
         files = {
             Label("//third_party/rules_cc:cc.BUILD"): "cc/BUILD.bazel",
+            Label("//third_party/rules_cc:cc_common.bzl"): "cc/common/cc_common.bzl",
+            Label("//third_party/rules_cc:cc_info.bzl"): "cc/common/cc_info.bzl",
+            Label("//third_party/rules_cc:common.BUILD"): "cc/common/BUILD.bazel",
             Label("//third_party/rules_cc:defs.bzl"): "cc/defs.bzl",
+            Label("//third_party/rules_cc:native.bzl"): "cc/common/native.bzl",
         },
     )
     files_repository(

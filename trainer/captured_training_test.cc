@@ -256,16 +256,16 @@ TEST_F(CapturedTrainingTest, MixedPrecisionInBFloat16) {
 
 TEST_F(CapturedTrainingTest, ABatchOfAnotherShapeIsTrainedOnAsUsual) {
   // 8 batches per epoch, the last one of 3 samples, and an evaluation between.
-  const auto options = [this](bool captured) {
-    TrainOptions result = Options(captured);
-    result.data = LinePoints(7 * kBatch + 3);
-    result.eval_data = LinePoints(5);
-    result.length = Epochs(2);
-    return result;
+  const auto uneven = [this](bool captured) {
+    TrainOptions options = Options(captured);
+    options.data = LinePoints(7 * kBatch + 3);
+    options.eval_data = LinePoints(5);
+    options.length = Epochs(2);
+    return options;
   };
   metric_ = "eval_loss";
-  const Outcome captured = Train(options(true));
-  ExpectEqual(captured, Train(options(false)));
+  const Outcome captured = Train(uneven(true));
+  ExpectEqual(captured, Train(uneven(false)));
   if (!StandInIsRegistered()) return;
   // Of steps 6 to 16, all but 8 and 16.
   EXPECT_EQ(captured.counts.graph_replays, replays() - 2 * 2);

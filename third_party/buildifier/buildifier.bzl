@@ -36,11 +36,14 @@ def _buildifier_repository_impl(ctx):
     if result.return_code:
         fail("{}: npm could not download {}:\n{}{}".format(ctx.name, package, result.stdout, result.stderr))
     archive = result.stdout.strip().split("\n")[-1]
-    ctx.extract(archive, output = "package", stripPrefix = "package")
-    ctx.execute(["mv", "package/buildifier-linux_amd64", "buildifier"])
+
+    # Not ctx.extract: Debian 13's Bazel 4.2.3 lacks a class that it needs, and crashes.
+    result = ctx.execute(["tar", "-xf", archive, "--strip-components=1", "package/buildifier-linux_amd64"])
+    if result.return_code:
+        fail("{}: could not unpack {}:\n{}".format(ctx.name, archive, result.stderr))
+    ctx.execute(["mv", "buildifier-linux_amd64", "buildifier"])
     ctx.execute(["sh", "-c", 'mkdir -p "${1%/*}" && cp buildifier "$1.$$" && mv "$1.$$" "$1"', "sh", kept])
     ctx.delete(archive)
     ctx.delete("npm")
-    ctx.delete("package")
 
 buildifier_repository = repository_rule(implementation = _buildifier_repository_impl)

@@ -2,6 +2,8 @@
 a header that went into them changes."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 # A precompiled header only serves files that are compiled with its own options. Warnings
 # are the exception, in one direction: what a file makes an error must be one here too.

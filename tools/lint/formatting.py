@@ -79,11 +79,8 @@ def _buildifier_errors(report: dict) -> list[str]:
     if not report["formatted"]:
         errors.append(f"{name}: not as buildifier lays it out")
     for warning in report["warnings"]:
-        # It asks for C++, shell and protobuf rules from repositories of newer Bazels;
-        # the native ones work here.
-        if not warning["category"].startswith("native-"):
-            message = warning["message"].partition("\n")[0]
-            errors.append(f"{name}:{warning['start']['line']}: {warning['category']}: {message}")
+        message = warning["message"].partition("\n")[0]
+        errors.append(f"{name}:{warning['start']['line']}: {warning['category']}: {message}")
     return errors
 
 

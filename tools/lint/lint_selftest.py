@@ -33,7 +33,7 @@ class LintTest(unittest.TestCase):
         self.write("tools/ok.h", "#include <ATen/core/Tensor.h>\n\nint Ok();\n")
         self.write("tools/ok.cc", "#include <torch/torch.h>\n\nint Ok() { return 1; }\n")
         self.write(libtorch_includes.TABLE, "# Lines.\nATen/core/Tensor.h 140000\ntorch/torch.h 300000\n")
-        self.write("tools/BUILD.bazel", 'cc_library(\n    name = "ok",\n    hdrs = ["ok.h"],\n)\n')
+        self.write("tools/BUILD.bazel", 'load("@rules_cc//cc:defs.bzl", "cc_library")\n\ncc_library(\n    name = "ok",\n    hdrs = ["ok.h"],\n)\n')
 
     def write(self, name: str, text: str):
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -233,7 +233,7 @@ class LibtorchDepsTest(LibtorchTest):
 class FormattingTest(LintTest):
     def test_fix_repairs_what_the_checks_report(self):
         self.write("a.cc", "int  a( ){return 1;}\n")
-        self.write("b/BUILD.bazel", 'cc_library(name="b",deps=["//c","//a"])\n')
+        self.write("b/BUILD.bazel", 'load("@rules_cc//cc:defs.bzl", "cc_library")\ncc_library(name="b",deps=["//c","//a"])\n')
         self.assert_fails("clang_format", "a.cc: not as clang-format lays it out", _REPAIR)
         self.assert_fails("buildifier", "b/BUILD.bazel: not as buildifier lays it out", _REPAIR)
         self.assertEqual(self.lint("fix"), (0, ""))
@@ -257,6 +257,12 @@ class FormattingTest(LintTest):
             "c/c.bzl:1: module-docstring: The file has no module docstring.",
             _REPAIR,
         )
+
+    def test_buildifier_fails_on_rules_that_no_load_brings(self):
+        self.write("c/BUILD.bazel", 'sh_test(\n    name = "c_test",\n    srcs = ["c_test.sh"],\n)\n')
+        code, output = self.lint("buildifier")
+        self.assertEqual(code, 1)
+        self.assertIn("c/BUILD.bazel:1: native-sh-test: ", output)
 
     def test_a_missing_style_file_is_an_error(self):
         (self.root / ".clang-format").unlink()

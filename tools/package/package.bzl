@@ -1,6 +1,8 @@
 """trainyard_package: headers and one shared library in a tarball, for builds without Bazel."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 def _is_ours(ctx, file):
     return file.owner.workspace_name == ctx.label.workspace_name

@@ -1,5 +1,6 @@
 // Exported models under fsdp: gathered layer by layer, and trained as under
 // ddp.
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 // Needs torch/nn: libtorch's optimizers include it.
 #include "trainer/optim/torch_optimizer.h"
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <torch/optim/adagrad.h>

@@ -1,0 +1,5 @@
+"""Forwards to Bazel's native provider."""
+
+load("//cc/common:native.bzl", "NativeCcInfo")
+
+CcInfo = NativeCcInfo
