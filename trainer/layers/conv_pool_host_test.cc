@@ -3,6 +3,7 @@
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
@@ -75,10 +76,27 @@ TEST(ConvPoolHostTest, LeavesOutWhatIsNotWanted) {
 }
 
 TEST(ConvPoolHostTest, TheProcessorRunsTheFastestKernels) {
-  const ConvPoolKernels* const fastest = FastestConvPoolKernels();
-  if (fastest == nullptr) GTEST_SKIP() << "libtorch uses no AVX2 here";
-  EXPECT_TRUE(fastest == Avx2ConvPoolKernels() ||
-              fastest == Avx512ConvPoolKernels());
+  const ConvPoolKernels* const kernels = FastestConvPoolKernels();
+  if (kernels == nullptr) GTEST_SKIP() << "libtorch uses no AVX2 here";
+  EXPECT_TRUE(kernels == Avx2ConvPoolKernels() ||
+              kernels == Avx512ConvPoolKernels());
+}
+
+TEST(ConvPoolHostTest, Example) {
+  if (FastestConvPoolKernels() == nullptr) GTEST_SKIP();
+  const at::Tensor input = at::ones({1, 1, 2, 2}),
+                   weight = at::ones({1, 1, 3, 3}), bias = at::ones({1}),
+                   grad = at::ones({1, 1, 1, 1});
+  const ConvPoolWanted wanted;
+  const ConvPoolHost host(*FastestConvPoolKernels(), input, weight);
+  const ConvPooled pooled = host.Forward(bias, /*for_gradients=*/true);
+  const ConvPoolGrads grads = host.Backward(pooled.chosen, grad, wanted);
+  EXPECT_EQ(pooled.output.item<float>(), 5);
+  // The first element of the window is chosen, whose last four inputs are not
+  // padding.
+  EXPECT_TRUE(at::equal(grads.input, input));
+  EXPECT_EQ(grads.weight.sum().item<float>(), 4);
+  EXPECT_EQ(grads.bias.item<float>(), 1);
 }
 
 }  // namespace

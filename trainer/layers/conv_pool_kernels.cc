@@ -2,7 +2,6 @@
 
 #include <ATen/Version.h>
 
-#include <cstring>
 #include <string>
 
 namespace trainyard {
@@ -21,14 +20,16 @@ struct Simd {
   using Bytes [[gnu::vector_size(kLanes)]] = uint8_t;
 };
 
+// The built-in function, because the checked memcpy of _FORTIFY_SOURCE keeps
+// vectors in memory instead of registers: forward then takes twice as long.
 template <class Vector, class Element>
 TRAINYARD_INLINE void Load(Vector& to, const Element* from) {
-  std::memcpy(&to, from, sizeof(to));
+  __builtin_memcpy(&to, from, sizeof(to));
 }
 
 template <class Vector, class Element>
 TRAINYARD_INLINE void Store(Element* to, const Vector& from) {
-  std::memcpy(to, &from, sizeof(from));
+  __builtin_memcpy(to, &from, sizeof(from));
 }
 
 template <class Vector>

@@ -8,12 +8,12 @@
 // It computes relu(max_pool2d(conv2d(input, weight, bias, 1, 1), 2)). For
 // floats in the memory of a CPU with AVX2, it is one pass that keeps neither
 // what the convolution returns nor 64-bit indices of the maxima, and its
-// backward visits only the inputs of the maxima that ReLU let through: a third
-// of the time of the three operations. Values then differ from theirs by
-// rounding only, and have the same bits with any number of threads. For
-// anything else, such as other types and devices, mixed precision, gradients of
-// gradients and channels beyond kConvPoolReluChannels, it calls the three
-// operations.
+// backward visits only the inputs of the maxima that ReLU let through. Values
+// then differ from those of the three operations by rounding only, and have the
+// same bits with any number of threads. For anything else, such as other types
+// and devices, mixed precision, gradients of gradients and more than
+// kConvPoolReluChannels channels, it calls the three operations.
+// tools/bench/README.md says how fast it is.
 //
 // Thread-safe.
 #ifndef TRAINYARD_TRAINER_LAYERS_CONV_POOL_RELU_H_
@@ -32,8 +32,8 @@ namespace trainyard {
 at::Tensor ConvPoolRelu(const at::Tensor& input, const at::Tensor& weight,
                         const at::Tensor& bias = {});
 
-// More input channels or filters than this: oneDNN is as fast.
-inline constexpr int64_t kConvPoolReluChannels = 128;
+// With more input channels or filters than this, oneDNN is as fast.
+inline constexpr int64_t kConvPoolReluChannels = 64;
 
 }  // namespace trainyard
 
