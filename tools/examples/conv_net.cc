@@ -1,20 +1,12 @@
 #include "tools/examples/conv_net.h"
 
 #include <torch/nn/functional/dropout.h>
-#include <torch/nn/functional/pooling.h>
+
+#include "trainer/layers/conv_pool_relu.h"
 
 namespace trainyard {
-namespace {
 
 namespace F = torch::nn::functional;
-
-torch::Tensor HalveAndActivate(const torch::Tensor& x) {
-  // Pooling before the activation gives the same result on a quarter of the
-  // elements.
-  return F::max_pool2d(x, F::MaxPool2dFuncOptions(2)).relu_();
-}
-
-}  // namespace
 
 ConvNetImpl::ConvNetImpl()
     : conv1_(register_module(
@@ -27,8 +19,8 @@ ConvNetImpl::ConvNetImpl()
       output_(register_module("output", torch::nn::Linear(128, 10))) {}
 
 torch::Tensor ConvNetImpl::forward(const torch::Tensor& images) {
-  torch::Tensor x = HalveAndActivate(conv1_->forward(images));
-  x = HalveAndActivate(conv2_->forward(x));
+  torch::Tensor x = ConvPoolRelu(images, conv1_->weight, conv1_->bias);
+  x = ConvPoolRelu(x, conv2_->weight, conv2_->bias);
   x = hidden_->forward(x.flatten(1)).relu_();
   x = F::dropout(x, F::DropoutFuncOptions().p(0.25).training(is_training()));
   return output_->forward(x);
