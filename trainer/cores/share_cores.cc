@@ -21,6 +21,8 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod(100);
+// Between two looks for a team of threads, as long as there is none.
+constexpr std::chrono::milliseconds kIdlePeriod(1000);
 // How often half of the cores is compared with the other half, in periods.
 constexpr int kCompared = 10;
 
@@ -111,9 +113,9 @@ ShareCores::~ShareCores() {
   thread_.join();
 }
 
-bool ShareCores::Pause() {
+bool ShareCores::Pause(std::chrono::milliseconds period) {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, kPeriod, [this] { return end_; });
+  return !changed_.wait_for(lock, period, [this] { return end_; });
 }
 
 void ShareCores::Watch() {
@@ -123,7 +125,7 @@ void ShareCores::Watch() {
   std::optional<CoreUseMeter> meter;
   std::optional<ShortWaits> short_waits;
   std::optional<HalfTheCores> half;
-  while (Pause()) {
+  while (Pause(meter ? kPeriod : kIdlePeriod)) {
     if (sharing_ == CoreSharing::kAlone && !HasMoreThreads()) {
       meter.reset();
       continue;

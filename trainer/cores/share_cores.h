@@ -24,6 +24,7 @@
 #define TRAINYARD_TRAINER_CORES_SHARE_CORES_H_
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -55,7 +56,7 @@ class ShareCores {
  private:
   void Watch();
   // Returns false at the end.
-  bool Pause();
+  bool Pause(std::chrono::milliseconds period);
 
   const ShareCoresOptions options_;
   std::atomic<CoreSharing> sharing_{CoreSharing::kAlone};
