@@ -11,17 +11,10 @@
 
 #include "backends/autocast.h"
 #include "backends/backend_decorator.h"
+#include "backends/slow_bf16.h"
 
 namespace trainyard {
 namespace {
-
-bool CpuHasBf16() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512bf16") != 0;
-#else
-  return true;  // not known
-#endif
-}
 
 // A flag of the device that the host reads later.
 class LateFlag {
@@ -63,10 +56,10 @@ class Amp final : public BackendDecorator {
                       "Amp: dtype is ", dtype_,
                       "; it must be BFloat16 or Half");
     if (dtype_ == at::kHalf) scaler_.emplace(device(), options.scaler);
-    if (dtype_ == at::kBFloat16 && device().is_cpu() && !CpuHasBf16()) {
-      TORCH_WARN(
-          "Amp: this CPU has no instructions for bfloat16: mixed "
-          "precision is several times slower than full precision here");
+    if (rank() == 0) {
+      if (const auto warning = SlowBf16Warning(dtype_, device())) {
+        TORCH_WARN(*warning);
+      }
     }
   }
 

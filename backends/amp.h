@@ -32,8 +32,8 @@ struct AmpOptions {
 };
 
 // The name of the result is that of `backend` with "-amp" added. Throws
-// c10::ValueError for another dtype, or if there is no backend. Warns if the
-// CPU has no instructions for bfloat16, which makes it slower than float.
+// c10::ValueError for another dtype, or if there is no backend. Rank 0
+// warns if the CPU has no instructions for bfloat16: see SlowBf16Warning.
 std::unique_ptr<Backend> MakeAmpBackend(std::unique_ptr<Backend> backend,
                                         const AmpOptions& options = {});
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "backends/single_process.h"
+#include "backends/slow_bf16.h"
 #include "backends/testing/backend_conformance.h"
 #include "tools/launch/testing/test_rank.h"
 #include "trainer/optim/sgd.h"
@@ -55,7 +56,7 @@ TEST(AmpTest, WarnsWhereBfloat16IsSlow) {
   MakeAmp(at::kBFloat16);
   EXPECT_EQ(
       warnings.texts.find("no instructions for bfloat16") != std::string::npos,
-      Device().is_cpu() && !__builtin_cpu_supports("avx512bf16"));
+      Device().is_cpu() && !CpuHasBf16());
 }
 
 // Whether an update is decided on the device.

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "trainer/cancelled_exit_code.h"
+#include "trainer/cores/share_cores.h"
 #include "trainer/error_message.h"
 #include "trainer/loop/cancellation.h"
 
@@ -13,6 +14,7 @@ namespace trainyard {
 int Main(const std::function<int()>& program) {
   try {
     RememberSignals(CancellationFromEnvironment());
+    const ShareCores share;
     return program();
   } catch (const std::exception& e) {
     std::fflush(stdout);

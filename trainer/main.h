@@ -1,7 +1,8 @@
 // Main is the last frame of a program: it runs the function and turns whatever
 // it throws into one line on standard error and an exit code. SIGUSR1 and
 // SIGUSR2, which schedulers send before the time is over, do not end it while
-// it starts and ends: see RememberSignals.
+// it starts and ends: see RememberSignals. Beside other programs the function
+// shares the cores: see ShareCores (trainer/cores/share_cores.h).
 //
 //   int main(int argc, char** argv) {
 //     return Main([&] {
