@@ -1,6 +1,7 @@
 #include "trainer/exported/memory_limit.h"
 
 #include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 #include <unistd.h>
 
@@ -12,12 +13,17 @@ class Counter final : public c10::MemoryReportingInfoBase {
   explicit Counter(int64_t max_bytes) : max_bytes_(max_bytes) {}
 
   // After the allocation, and before it is used.
-  void reportMemoryUsage(void*, int64_t size, size_t, size_t,
+  void reportMemoryUsage(void* data, int64_t size, size_t allocated, size_t,
                          c10::Device device) override {
     if (!device.is_cpu()) return;
     used_ += size;  // negative for what is freed
-    TORCH_CHECK_VALUE(size <= 0 || used_ <= max_bytes_, "tensors would take ",
-                      used_, " bytes; the limit is ", max_bytes_);
+    if (size <= 0 || used_ <= max_bytes_) return;
+    const int64_t wanted = used_;
+    // The allocator forgets what it got when this throws: free it here, which
+    // is reported, too. A file that was mapped has no sum of allocated bytes.
+    if (allocated > 0) c10::GetDefaultCPUAllocator()->raw_deleter()(data);
+    TORCH_CHECK_VALUE(false, "tensors would take ", wanted,
+                      " bytes; the limit is ", max_bytes_);
   }
   bool memoryProfilingEnabled() const override { return true; }
 

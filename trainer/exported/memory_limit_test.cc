@@ -19,6 +19,12 @@ TEST(MemoryLimitTest, BoundsTheSum) {
   EXPECT_THROW(at::ones({150'000}), c10::ValueError);
 }
 
+TEST(MemoryLimitTest, WhatIsRefusedTakesNothing) {
+  const MemoryLimit limit(1 << 20);
+  EXPECT_THROW(at::zeros({1 << 20}), c10::ValueError);
+  EXPECT_EQ(at::ones({150'000}).numel(), 150'000);
+}
+
 TEST(MemoryLimitTest, WhatIsFreedCountsBack) {
   const MemoryLimit limit(1 << 20);
   for (int i = 0; i < 10; ++i) at::ones({150'000});

@@ -16,18 +16,22 @@ namespace {
 using std::chrono::duration;
 using std::chrono::system_clock;
 
-// A signal handler can reach nothing but globals. 0: none came.
-volatile std::sig_atomic_t signal_that_came = 0;
-volatile std::sig_atomic_t save_asked = 0;
+// A signal handler can reach nothing but globals, and runs on any thread of the
+// process. 0: none came.
+std::atomic<int> signal_that_came = 0;
+std::atomic<bool> save_asked = false;
+static_assert(std::atomic<int>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
 std::atomic<bool> watched = false;
 
 void Remember(int signal) {
-  if (signal_that_came == 0) signal_that_came = signal;
+  int none = 0;
+  signal_that_came.compare_exchange_strong(none, signal);
   // The next Ctrl-C finds the default action, which ends the process.
   if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
 }
 
-void RememberToSave(int) { save_asked = 1; }
+void RememberToSave(int) { save_asked = true; }
 
 int SignalOf(const char* variable, const std::string& name) {
   for (int signal = 1; signal < NSIG; ++signal) {
@@ -180,7 +184,7 @@ Cancellation::~Cancellation() {
     sigaction(it->first, &it->second, nullptr);
   }
   signal_that_came = 0;
-  save_asked = 0;
+  save_asked = false;
   watched = false;
 }
 
@@ -191,16 +195,15 @@ bool Cancellation::requested() const {
 
 std::string Cancellation::reason() const {
   if (!requested()) return "";
-  if (signal_that_came == 0) return "the job ends at " + Describe(*job_end_);
-  return NameOf(signal_that_came);
+  const int signal = signal_that_came;
+  if (signal == 0) return "the job ends at " + Describe(*job_end_);
+  return NameOf(signal);
 }
 
-bool Cancellation::save_requested() const { return active_ && save_asked != 0; }
+bool Cancellation::save_requested() const { return active_ && save_asked; }
 
 bool Cancellation::TakeSaveRequest() {
-  if (!save_requested()) return false;
-  save_asked = 0;
-  return true;
+  return active_ && save_asked.exchange(false);
 }
 
 }  // namespace trainyard

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace trainyard {
 namespace {
@@ -30,6 +32,19 @@ TEST(CancellationTest, RemembersTheSignal) {
     EXPECT_TRUE(cancellation.requested());
     EXPECT_EQ(cancellation.reason(), name);
   }
+}
+
+// The kernel gives a signal of the process to any thread that does not block it.
+TEST(CancellationTest, AnotherThreadReceivesTheSignals) {
+  Cancellation cancellation({.save_signals = {SIGUSR1}});
+  std::thread other([] {
+    pthread_kill(pthread_self(), SIGUSR1);
+    pthread_kill(pthread_self(), SIGTERM);
+  });
+  while (!cancellation.requested()) std::this_thread::yield();
+  EXPECT_EQ(cancellation.reason(), "SIGTERM");
+  EXPECT_TRUE(cancellation.TakeSaveRequest());
+  other.join();
 }
 
 TEST(CancellationTest, OnlyTheGivenSignals) {
