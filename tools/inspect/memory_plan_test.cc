@@ -100,9 +100,9 @@ void Compare(const MemoryPlan& plan, size_t per_unit) {
     backend->Forward([&] {
       if (per_unit == 0) loss = sum_of(parameters);
       for (const UnitTensors& unit : model.units) {
-        loss = unit.unit->Run(loss, [&](const at::Tensor& before) {
+        loss = unit.unit->Run(loss, [&](const at::Tensor& input) {
           const at::Tensor sum = sum_of(unit.parameters);
-          return before.defined() ? before.add(sum) : sum;
+          return input.defined() ? input.add(sum) : sum;
         });
       }
     });
