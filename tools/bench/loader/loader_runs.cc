@@ -130,10 +130,10 @@ LoaderRun BareFloats(const ImagesPtr& images) {
 
 LoaderRun Ours(const std::string& name, const std::string& what,
                const DatasetPtr& data, int64_t workers,
-               int64_t batch = kBatch) {
+               int64_t batch_size = kBatch) {
   const auto loader = std::make_shared<Loader>(
       data, std::make_shared<ShuffledSampler>(data->size(), 1),
-      LoaderOptions{.batch_size = batch, .num_workers = workers});
+      LoaderOptions{.batch_size = batch_size, .num_workers = workers});
   const auto epoch = std::make_shared<int64_t>(0);
   return {name, what, [loader, epoch] {
             Meter meter;
