@@ -1,7 +1,6 @@
 #include "trainer/layers/conv_pool_relu.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/conv2d.h>
@@ -20,6 +19,7 @@
 #include <tuple>
 #include <vector>
 
+#include "backends/autocast.h"
 #include "tools/testing/error_of.h"
 #include "trainer/layers/conv_pool_kernels.h"
 
@@ -47,10 +47,10 @@ struct Sizes {
 };
 
 const std::vector<Sizes> kSizes = {
-    {1, 1, 2, 2, 1},   {2, 1, 28, 28, 16},  {3, 16, 14, 14, 32},
-    {1, 2, 3, 5, 7},   {4, 3, 9, 8, 20},    {33, 4, 4, 4, 3},
-    {2, 64, 7, 6, 64}, {2, 17, 6, 11, 33},  {70, 1, 5, 4, 5},
-    {1, 5, 40, 37, 9}, {2, 50, 4, 4, 64}, {2, 3, 16, 16, 48},
+    {1, 1, 2, 2, 1},   {2, 1, 28, 28, 16}, {3, 16, 14, 14, 32},
+    {1, 2, 3, 5, 7},   {4, 3, 9, 8, 20},   {33, 4, 4, 4, 3},
+    {2, 64, 7, 6, 64}, {2, 17, 6, 11, 33}, {70, 1, 5, 4, 5},
+    {1, 5, 40, 37, 9}, {2, 50, 4, 4, 64},  {2, 3, 16, 16, 48},
 };
 
 // Input, weight, bias and gradient of small whole numbers: every order of
@@ -206,8 +206,8 @@ TEST(ConvPoolReluTest, AddsUpOverPartsOfABatch) {
     second[i] = with[i].slice(0, 7);
   }
   const auto a = ResultsOf(OnePass, first), b = ResultsOf(OnePass, second);
-  EXPECT_TRUE(at::equal(a[2] + b[2], whole[2]));
-  EXPECT_TRUE(at::equal(a[3] + b[3], whole[3]));
+  EXPECT_TRUE(at::equal(a[2].add(b[2]), whole[2]));
+  EXPECT_TRUE(at::equal(a[3].add(b[3]), whole[3]));
 }
 
 TEST(ConvPoolReluTest, PassesOnWhatIsNotANumber) {
@@ -247,12 +247,11 @@ TEST(ConvPoolReluTest, CallsTheOperationsForOtherTypes) {
   std::vector<at::Tensor> with = Normal({2, 3, 7, 6, 4});
   for (at::Tensor& each : with) each = each.to(at::kDouble);
   ExpectEqual(ResultsOf(OnePass, with), ResultsOf(ThreeOperations, with));
-  at::autocast::set_autocast_enabled(at::kCPU, true);
+  const Autocast autocast(at::kCPU, at::kBFloat16);
   EXPECT_EQ(OnePass(with[0].to(at::kFloat), with[1].to(at::kFloat),
                     with[2].to(at::kFloat))
                 .scalar_type(),
             at::kBFloat16);
-  at::autocast::set_autocast_enabled(at::kCPU, false);
 }
 
 TEST(ConvPoolReluTest, CallsTheOperationsForManyChannels) {
