@@ -1,8 +1,9 @@
 #include "finetuning/average_host.h"
 
-#include <ATen/Parallel.h>
-
+#include <algorithm>
 #include <cstdint>
+
+#include "trainer/in_parallel.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -14,8 +15,8 @@ namespace trainyard {
 namespace {
 
 constexpr int64_t kWidth = 8;
-// The smallest number of elements for which a thread pays off.
-constexpr int64_t kGrain = 1 << 16;
+// The elements that a thread takes at a time.
+constexpr int64_t kPiece = 1 << 16;
 
 // Interpolates from the nearer end, as ATen does.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void MoveEight(
@@ -61,14 +62,11 @@ void MoveOnHost(const at::Tensor& average, const at::Tensor& model,
                 double weight) {
   float* const to = average.mutable_data_ptr<float>();
   const float* const from = model.const_data_ptr<float>();
-  if (average.numel() <= kGrain || at::get_num_threads() == 1) {
-    MoveAll(to, from, average.numel(), weight);
-  } else {
-    at::parallel_for(0, average.numel(), kGrain,
-                     [&](int64_t begin, int64_t end) {
-                       MoveAll(to + begin, from + begin, end - begin, weight);
-                     });
-  }
+  const int64_t count = average.numel();
+  InParallel((count + kPiece - 1) / kPiece, [&](int64_t i) {
+    const int64_t begin = i * kPiece;
+    MoveAll(to + begin, from + begin, std::min(kPiece, count - begin), weight);
+  });
   // Tells autograd that the tensor was modified.
   average.unsafeGetTensorImpl()->bump_version();
 }

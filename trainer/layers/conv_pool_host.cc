@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/layers/in_parallel.h"
+#include "trainer/in_parallel.h"
 
 namespace trainyard {
 namespace {

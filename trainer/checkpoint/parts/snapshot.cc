@@ -1,6 +1,5 @@
 #include "trainer/checkpoint/parts/snapshot.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <absl/strings/str_cat.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -15,14 +14,14 @@
 #include <vector>
 
 #include "trainer/checkpoint/step_share.h"
+#include "trainer/in_parallel.h"
 #include "trainer/state_tensor.h"
 
 namespace trainyard {
 namespace {
 
-// What a thread copies at a time, and the least that pays for a thread.
+// What a thread copies at a time.
 constexpr size_t kPiece = size_t{1} << 20;
-constexpr int64_t kPiecesPerThread = 2;
 
 }  // namespace
 
@@ -59,13 +58,10 @@ at::Tensor Snapshot::Copy(const std::string& key, const at::Tensor& tensor) {
 }
 
 void Snapshot::CopyBytes() {
-  at::parallel_for(0, static_cast<int64_t>(bytes_.size()), kPiecesPerThread,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       const Bytes& piece = bytes_[static_cast<size_t>(i)];
-                       std::memcpy(piece.to, piece.from, piece.size);
-                     }
-                   });
+  InParallel(static_cast<int64_t>(bytes_.size()), [&](int64_t i) {
+    const Bytes& piece = bytes_[static_cast<size_t>(i)];
+    std::memcpy(piece.to, piece.from, piece.size);
+  });
 }
 
 void Snapshot::RecordCopies() {

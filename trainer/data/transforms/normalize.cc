@@ -1,6 +1,5 @@
 #include "trainer/data/transforms/normalize.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 #include <c10/util/Exception.h>
@@ -12,9 +11,6 @@
 
 namespace trainyard {
 namespace {
-
-// Bytes per thread below which another thread does not pay.
-constexpr int64_t kGrain = 1 << 16;
 
 // Blocks of a fixed size, which the compiler turns into vector instructions at
 // any level of optimisation.
@@ -70,23 +66,14 @@ at::Tensor Normalize::Bytes(const at::Tensor& images) const {
   const uint8_t* const in = images.const_data_ptr<uint8_t>();
   float* const out = result.data_ptr<float>();
   const int64_t channels = std::ssize(scale_);
-  if (channels == 1) {
-    at::parallel_for(
-        0, images.numel(), kGrain, [&](int64_t begin, int64_t end) {
-          Linear(in + begin, out + begin, end - begin, scale_[0], shift_[0]);
-        });
-    return result;
+  const int64_t plane =
+      channels == 1 ? images.numel() : images.size(2) * images.size(3);
+  const int64_t planes = channels == 1 ? 1 : images.size(0) * channels;
+  for (int64_t i = 0; i < planes; ++i) {
+    const auto channel = static_cast<size_t>(i % channels);
+    Linear(in + i * plane, out + i * plane, plane, scale_[channel],
+           shift_[channel]);
   }
-  const int64_t plane = images.size(2) * images.size(3);
-  at::parallel_for(0, images.size(0) * channels,
-                   kGrain / std::max<int64_t>(plane, 1) + 1,
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       const auto channel = static_cast<size_t>(i % channels);
-                       Linear(in + i * plane, out + i * plane, plane,
-                              scale_[channel], shift_[channel]);
-                     }
-                   });
   return result;
 }
 

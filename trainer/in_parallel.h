@@ -7,8 +7,8 @@
 // compiler's OpenMP is a loop on one thread.
 //
 // Thread-safe.
-#ifndef TRAINYARD_TRAINER_LAYERS_IN_PARALLEL_H_
-#define TRAINYARD_TRAINER_LAYERS_IN_PARALLEL_H_
+#ifndef TRAINYARD_TRAINER_IN_PARALLEL_H_
+#define TRAINYARD_TRAINER_IN_PARALLEL_H_
 
 #include <c10/util/FunctionRef.h>
 
@@ -25,4 +25,4 @@ void InParallel(int64_t count, c10::function_ref<void(int64_t)> work);
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_TRAINER_LAYERS_IN_PARALLEL_H_
+#endif  // TRAINYARD_TRAINER_IN_PARALLEL_H_

@@ -1,4 +1,4 @@
-#include "trainer/layers/in_parallel.h"
+#include "trainer/in_parallel.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
