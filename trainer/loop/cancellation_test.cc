@@ -34,7 +34,8 @@ TEST(CancellationTest, RemembersTheSignal) {
   }
 }
 
-// The kernel gives a signal of the process to any thread that does not block it.
+// The kernel gives a signal of the process to any thread that does not block
+// it.
 TEST(CancellationTest, AnotherThreadReceivesTheSignals) {
   Cancellation cancellation({.save_signals = {SIGUSR1}});
   std::thread other([] {
