@@ -1,7 +1,6 @@
 #include "trainer/exported/memory_limit.h"
 
 #include <c10/core/Allocator.h>
-#include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ class Counter final : public c10::MemoryReportingInfoBase {
     const int64_t wanted = used_;
     // The allocator forgets what it got when this throws: free it here, which
     // is reported, too. A file that was mapped has no sum of allocated bytes.
-    if (allocated > 0) c10::GetDefaultCPUAllocator()->raw_deleter()(data);
+    if (allocated > 0) c10::GetAllocator(c10::kCPU)->raw_deleter()(data);
     TORCH_CHECK_VALUE(false, "tensors would take ", wanted,
                       " bytes; the limit is ", max_bytes_);
   }
