@@ -85,6 +85,12 @@ absl::StatusOr<std::string> ReadMaybeGzipFile(const std::string& path,
   int code = Z_OK;
   gzerror(file->get(), &code);
   if (code != Z_OK) return Damaged(path, file->get());
+  // zlib 1.3.2 takes a gzip file whose header is cut or damaged for a plain
+  // one.
+  if (gzdirect(file->get()) == 1 && content.compare(0, 2, "\x1f\x8b") == 0) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": the gzip file is damaged (its header is cut or wrong)"));
+  }
   return content;
 }
 
