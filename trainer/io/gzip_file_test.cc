@@ -42,12 +42,19 @@ TEST(ReadMaybeGzipFileTest, ReadsPlainAndPackedFilesAlike) {
 
 TEST(ReadMaybeGzipFileTest, EveryCutIsNoticed) {
   const std::string packed = Gzipped(std::string(1000, 'a') + "b");
-  for (size_t size = 3; size < packed.size(); ++size) {
+  for (size_t size = 2; size < packed.size(); ++size) {
     const auto content =
         ReadMaybeGzipFile(Write("cut", packed.substr(0, size)));
     ASSERT_EQ(content.status().code(), absl::StatusCode::kDataLoss)
         << "cut to " << size << " of " << packed.size();
   }
+}
+
+TEST(ReadMaybeGzipFileTest, ADamagedHeaderIsNoticed) {
+  std::string damaged = Gzipped(Text());
+  damaged[3] = '\xff';  // the flags
+  EXPECT_EQ(ReadMaybeGzipFile(Write("damaged", damaged)).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(ReadMaybeGzipFileTest, ADamagedByteIsNoticed) {
