@@ -269,16 +269,16 @@ TEST_F(ResumeTest, AFinishedRunGoesOnIfMoreIsAskedFor) {
 // Schedules here do not depend on the length.
 TEST_F(ResumeTest, ALongerRunEndsAsIfItHadBeenLongFromTheStart) {
   const auto options = [this](int64_t updates, bool stream) {
-    TrainOptions options = Options();
-    if (stream) options.source = LineStream(14);
-    options.length = Updates(static_cast<double>(updates));
-    options.schedule = {};
+    TrainOptions result = Options();
+    if (stream) result.source = LineStream(14);
+    result.length = Updates(static_cast<double>(updates));
+    result.schedule = {};
     if (!stream) {
-      options.schedules.push_back({.schedule = Exponential({.gamma = 0.5}),
+      result.schedules.push_back({.schedule = Exponential({.gamma = 0.5}),
                                    .optimizer = "body",
                                    .step_on = StepOn::kEpoch});
     }
-    return options;
+    return result;
   };
   for (const bool stream : {false, true}) {
     SetUp();
