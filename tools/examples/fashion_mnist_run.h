@@ -2,8 +2,9 @@
 // run that they describe.
 //
 //   int main(int argc, char** argv) {
-//     return TrainFashionMnist(argc, argv, [](const std::string& name) {
-//       return MakeSingleBackend(name);
+//     return trainyard::TrainFashionMnist(
+//         argc, argv, [](const std::string& name) {
+//       return trainyard::MakeBackend(name);
 //     });
 //   }
 //
