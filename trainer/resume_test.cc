@@ -275,8 +275,8 @@ TEST_F(ResumeTest, ALongerRunEndsAsIfItHadBeenLongFromTheStart) {
     result.schedule = {};
     if (!stream) {
       result.schedules.push_back({.schedule = Exponential({.gamma = 0.5}),
-                                   .optimizer = "body",
-                                   .step_on = StepOn::kEpoch});
+                                  .optimizer = "body",
+                                  .step_on = StepOn::kEpoch});
     }
     return result;
   };
