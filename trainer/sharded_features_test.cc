@@ -65,7 +65,7 @@ struct Feature {
   // the model.
   std::function<std::shared_ptr<void>(const TestModule&)> adapt = nullptr;
   std::function<ParamGroups(const TestModule&)> groups =
-      [](const TestModule& model) { return ParamGroups(*model); };
+      [](const TestModule& net) { return ParamGroups(*net); };
   GroupSchedules schedule = {};
   std::vector<FieldSchedule> schedules = {};
   bool average = false;
